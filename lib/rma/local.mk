@@ -1,1 +1,3 @@
-# Nothing here yet.
+lib_libpldi_la_SOURCES += \
+	%reldir%/atomic.c %reldir%/copy.c %reldir%/move.c %reldir%/put_get.c %reldir%/remote.c \
+	%reldir%/pldi_rma.h

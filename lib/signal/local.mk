@@ -1,1 +1,1 @@
-# Nothing here yet.
+lib_libpldi_la_SOURCES += %reldir%/notify.c %reldir%/wait.c %reldir%/pldi_signal.h
