@@ -1,1 +1,1 @@
-# Nothing here yet.
+lib_libpldi_la_SOURCES += %reldir%/level.c
