@@ -1,1 +1,5 @@
-# Nothing here yet.
+lib_libpldi_la_SOURCES += \
+	%reldir%/env.c %reldir%/inner.c %reldir%/lane.c %reldir%/launch.c %reldir%/output.c \
+	%reldir%/report.c %reldir%/run.c %reldir%/spawn.c %reldir%/tree.c %reldir%/watch.c \
+	%reldir%/pldi_inner.h %reldir%/pldi_lane.h %reldir%/pldi_launch.h %reldir%/pldi_output.h \
+	%reldir%/pldi_tree.h

@@ -3,5 +3,6 @@ script_tests += \
 	%reldir%/check-layers \
 	%reldir%/check-tests \
 	%reldir%/check-headers \
-	%reldir%/check-wrong
+	%reldir%/check-wrong \
+	%reldir%/check-symbols
 EXTRA_DIST += %reldir%/lint %reldir%/cppcheck.txt %reldir%/public-names %reldir%/wrong-programs.txt

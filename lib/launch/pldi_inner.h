@@ -1,0 +1,142 @@
+/* pldi_inner.h - the inner process of a launch: its state and its parts. */
+#ifndef PLDI_INNER_H
+#define PLDI_INNER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "pldi_job.h"
+#include "pldi_launch.h"
+#include "pldi_output.h"
+#include "pldi_segment.h"
+
+/* How things were when pldi_launch was called: so ranks get them. */
+struct pldi_before {
+	sigset_t mask;
+	struct sigaction chld, pipe;
+	struct rlimit files;
+};
+
+/* What outer tells inner. */
+enum pldi_control {
+	PLDI_CONTROL_SIGNAL,  /* outer got it; the terminal has sent it to the ranks, too */
+	PLDI_CONTROL_FORWARD, /* a process sent it to outer alone */
+	PLDI_CONTROL_KILL,    /* it was once too often: end now */
+	PLDI_CONTROL_STOPPED, /* outer is about to stop */
+	PLDI_CONTROL_GOES_ON,
+};
+struct pldi_control_msg {
+	int32_t what; /* enum pldi_control */
+	int32_t signal;
+};
+
+/* A rank, as its launcher knows it: from wait and from the status pipe. */
+struct pldi_proc {
+	pid_t pid;
+	int pidfd; /* -1: none */
+	int wait_status;
+	bool started, gone;
+	bool init, final, error; /* what it has told */
+	int failed;		 /* 0, or exit status of the job if it is this one that counts */
+};
+
+struct pldi_inner {
+	const struct pldi_launch *l;
+	const struct pldi_before *before;
+	pid_t outer;
+	int control, signals, told[2], epoll, deaths; /* descriptors; deaths: epoll of all pidfds */
+	int null_fd;
+
+	struct pldi_segment seg;
+	uint64_t slots_off; /* own copy: ranks may scribble over the segment's head */
+	struct pldi_output out;
+
+	struct pldi_proc *ranks;
+	int alive;
+	bool pidfds; /* there are descriptors enough to have one of each rank */
+
+	const char *path; /* of the program */
+
+	/* how it ends (watch.c) */
+	int first;	    /* rank that is first known to have failed, or -1 */
+	int blamed;	    /* rank that it followed, or itself */
+	int verdict;	    /* status that is the launcher's decision, or 0 */
+	int signal;	    /* that was meant to end the job, or 0 */
+	int64_t ending_ns;  /* when the end began, or 0 */
+	int64_t ring_ns;    /* next ring; PLDI_NO_DEADLINE: none */
+	int64_t kill_ns;    /* when all that is left is killed */
+	int64_t give_up_ns; /* output that nobody takes is waited for until then; 0: for ever */
+	bool termed, give_up;
+	int64_t timeout_ns; /* absolute */
+	int64_t stopped_ns; /* since when outer is stopped, or 0 */
+
+	char *text; /* lines that this process prints at the very end */
+	size_t text_len;
+};
+
+/* The whole life of the inner process. */
+_Noreturn void pldi_inner(const struct pldi_launch *l, const struct pldi_before *before,
+			  pid_t outer, int control);
+
+/* Adds a line to what is printed at the end. */
+void pldi_say(struct pldi_inner *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- spawn.c --------------------------------------------------------------------------------- */
+
+/* Starts all ranks; when one cannot start, why is said, and that is the verdict. */
+void pldi_spawn(struct pldi_inner *in);
+/* A rank could not become its program: says why, and the job ends. */
+void pldi_spawn_failed(struct pldi_inner *in, int error);
+
+/* Beside enum pldi_told: this, with the errno above it. */
+enum { PLDI_TOLD_NOT_RUN = 'x', PLDI_TOLD_ERRNO_SHIFT = 8 };
+
+/* Body of a rank that is a fork (run.c). */
+_Noreturn void pldi_run_rank(struct pldi_inner *in, int rank);
+
+/* ---- env.c ----------------------------------------------------------------------------------- */
+
+#define PLDI_ENV_DIMS "PLD_DIMS" /* read by pldi_bind_env */
+enum { PLDI_RANK_TEXT = 32 };
+
+/* Environment of ranks; first PLDI_RANK_TEXT bytes for PLD_RANK.  NULL: no memory. */
+char **pldi_env_make(const struct pldi_launch *l, int seg_fd, int told_fd);
+/* The value a rank will see; NULL: none. */
+const char *pldi_env_value(char *const *env, const char *name);
+/*
+ * "sh", then the arguments of a rank, {rank} and {nranks} replaced.  NULL: no memory.  args[1] may
+ * be changed before pldi_args_free.
+ */
+char **pldi_args_make(char *const *argv, int rank, int nranks);
+void pldi_args_free(char **args, char *const *argv);
+/* Descriptors of a job that this process was started in go to no program that it starts. */
+void pldi_env_hide_outer_job(void);
+
+/* ---- watch.c --------------------------------------------------------------------------------- */
+
+/* Reads what ranks have told. */
+void pldi_watch_told(struct pldi_inner *in);
+/* Reads signals to this process.  -1: outer has died. */
+int pldi_watch_signals(struct pldi_inner *in);
+/* Reaps: ranks in the order in which they died, then orphans. */
+void pldi_watch_deaths(struct pldi_inner *in);
+/* -1: outer has gone. */
+int pldi_watch_control(struct pldi_inner *in);
+/* What is due by now; returns when to call again, or PLDI_NO_DEADLINE. */
+int64_t pldi_watch_timers(struct pldi_inner *in, int64_t now_ns);
+/* The job ends, with this status whatever ranks do. */
+void pldi_watch_verdict(struct pldi_inner *in, int status);
+/* Exit status of the job; says which rank is to blame, if it has not said so itself. */
+int pldi_watch_status(struct pldi_inner *in);
+
+/* ---- report.c -------------------------------------------------------------------------------- */
+
+/* One sentence on what a rank does or did last: " in pld_wait at step.c:31", or "". */
+void pldi_report_doing(struct pldi_inner *in, int rank, char *text, size_t bytes);
+/* A line a rank: what it does, what it waits for. */
+void pldi_report_all(struct pldi_inner *in);
+
+#endif
