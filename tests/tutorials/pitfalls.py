@@ -1,0 +1,124 @@
+# pitfalls.py [--paste] - makes the mistake of each page's diff block, runs the commands of the
+# console block behind it, and compares what they print with the page; --paste writes it into the
+# page instead.  A block after "<!-- race -->" shows what can happen: it has to happen within 100
+# runs, with any numbers.
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+from pages import apply, pages, srcdir, tutorials, wrong, finish
+
+CC = shlex.split(os.environ.get("CC", "cc"))
+FLAGS = shlex.split(os.environ.get("CPPFLAGS", "-I%s/include -I." % srcdir))
+here = os.getcwd()
+FLAGS = [re.sub(r"^-I(?!/)", "-I" + here + "/", f) for f in FLAGS]
+
+
+def compile_step(work, name):
+    return subprocess.run(CC + FLAGS + ["-I" + os.path.abspath(tutorials), "-std=c11", "-g", "-c",
+                                        name + ".c"],
+                          cwd=work, capture_output=True, text=True)
+
+
+def link(work, name):
+    r = subprocess.run(["./libtool", "--quiet", "--tag=CC", "--mode=link"] + CC +
+                       ["-o", work + "/" + name, work + "/" + name + ".o",
+                        "tutorials/common/libtut.la"], capture_output=True, text=True)
+    if r.returncode:
+        wrong(name, "cannot be linked:", r.stderr)
+    return not r.returncode
+
+
+def run(command, work):
+    """What a command of a page prints, as a terminal would show it."""
+    words = shlex.split(command)
+    if words[0] == "pldrun":
+        words[0] = here + "/pldrun"
+    r = subprocess.run(words, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, text=True, timeout=60)
+    return r.stdout.rstrip("\n").split("\n")
+
+
+def commands(block):
+    """(command, its output) of a console block."""
+    found = []
+    for line in block.lines:
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def shape(lines):
+    """Lines without what differs from run to run of a race: numbers."""
+    return sorted(re.sub(r"-?\d+(\.\d+)?(e[-+]\d+)?", "N", line) for line in lines)
+
+
+def steady(lines):
+    """Lines without what may differ: process ids, and which of the ranks was first to say it."""
+    return [re.sub(r"\b(pid|process|rank) \d+", r"\1 N", line) for line in lines]
+
+
+def compiler(text):
+    """The lines of a compiler's message that name the mistake, with its quotes as in the C locale."""
+    return [re.sub("[‘’]", "'", line) for line in text.split("\n") if "error:" in line]
+
+
+def play(page, block, work):
+    """The console block as it should be; None where the page is wrong beyond pasting."""
+    name = page.name[:-3]
+    with open(os.path.join(work, name + ".c"), "w") as f:
+        diff = next(b for b in page.blocks if b.kind() == "diff")
+        f.write("\n".join(apply(diff, open(page.program).read().split("\n"))))
+    built = compile_step(work, name)
+    lines = []
+    for command, printed in commands(block):
+        lines.append("$ " + command)
+        if command.startswith("cc "):
+            if built.returncode == 0:
+                wrong("%s: the mistake compiles" % page.name)
+            lines += compiler(built.stderr)
+            continue
+        if built.returncode:
+            wrong("%s: the mistake does not compile: %s" % (page.name, built.stderr))
+            return None
+        if not os.path.exists(os.path.join(work, name)) and not link(work, name):
+            return None
+        got = run(command, work)
+        if block.race:
+            wanted = shape(printed) if "PASTE-REAL-OUTPUT" not in printed else None
+            for _ in range(100):
+                if got != ["OK"] and wanted in (None, shape(got)):
+                    break
+                got = run(command, work)
+            if wanted == shape(got):
+                got = printed
+        lines += got
+    return lines
+
+
+paste = sys.argv[1:] == ["--paste"]
+is_gcc = "gcc" in os.path.realpath(subprocess.run(["which", CC[0]], capture_output=True,
+                                                  text=True).stdout.strip())
+for page in pages():
+    for block in page.blocks:
+        if block.kind() != "console" or block.section != "The fatal pitfall":
+            continue
+        with tempfile.TemporaryDirectory() as work:
+            lines = play(page, block, work)
+        if lines is None:
+            continue
+        if paste:
+            page.lines[block.first:block.first + len(block.lines)] = lines
+            with open(page.path, "w") as f:
+                f.write("\n".join(page.lines))
+        elif block.lines[0].startswith("$ cc ") and not is_gcc:
+            continue  # another compiler, other words; that it refuses has been seen
+        elif steady(lines) != steady(block.lines):
+            wrong("%s:%d: the page shows\n%s\nand now it is\n%s" %
+                  (page.name, block.first, "\n".join(block.lines), "\n".join(lines)))
+finish()

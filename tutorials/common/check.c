@@ -1,0 +1,155 @@
+/* check.c - a step's input, and its result against the golden one. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "npy.h"
+#include "tut.h"
+
+static int is_rank_0(void)
+{
+	return pld_rank(pld_world()) == 0;
+}
+
+static pl_dims dims_of(pl_tensor t)
+{
+	pl_dims d = { .n = pl_ndim(t) };
+
+	for (int i = 0; i < pl_ndim(t); i++)
+		d.d[i] = pl_dim(t, i);
+	return d;
+}
+
+static void fill(pl_tensor x)
+{
+	int64_t slice = pl_dim(x, 0) ? pl_count(x) / pl_dim(x, 0) : 0;
+	float *v = pl_data(x);
+
+	for (int64_t r = 0; r < pl_dim(x, 0); r++)
+		for (int64_t i = 0; i < slice; i++)
+			*v++ = (float)((r * 7919 + i * 104729) % 2003 - 1001) / 256.0f;
+}
+
+/* Ends the job: the other ranks would wait for an input that does not come. */
+static void refuse(const struct tut *t, const char *file, const char *why)
+{
+	fprintf(stderr, "%s: %s: %s\n", t->step->name, file, why);
+	pld_abort(2, NULL);
+}
+
+static void read_input(const struct tut *t, pl_tensor x)
+{
+	pl_dims need = dims_of(x);
+	struct npy_shape has, wanted;
+	struct npy_error why;
+	struct npy a;
+
+	if (npy_read(t->input, &a, &why)) {
+		refuse(t, t->input, why.text);
+		return;
+	}
+	if (a.dtype != PL_FP32 || a.dims.n != need.n ||
+	    memcmp(a.dims.d, need.d, (size_t)need.n * sizeof(need.d[0]))) {
+		snprintf(why.text, sizeof(why.text),
+			 "%s %s; allowed: %s %s, a row for each of the %d ranks",
+			 npy_dtype_name(a.dtype), npy_shape_text(&a.dims, &has),
+			 npy_dtype_name(PL_FP32), npy_shape_text(&need, &wanted),
+			 pld_nranks(pld_world()));
+		refuse(t, t->input, why.text);
+	} else {
+		memcpy(pl_data(x), a.data, (size_t)a.count * sizeof(float));
+	}
+	npy_free(&a);
+}
+
+pl_tensor tut_input(struct tut *t, const pl_dims *shape)
+{
+	t->x = pld_host_tensor(shape, PL_FP32);
+	if (is_rank_0()) {
+		if (t->input)
+			read_input(t, t->x);
+		else
+			fill(t->x);
+	}
+	return t->x;
+}
+
+static double element(pl_tensor y, const pl_dims *at)
+{
+	return pl_dtype_of(y) == PL_FP32 ? pl_read_float(y, at) : (double)pl_read_int(y, at);
+}
+
+/* How far off: 0 when it passes, infinity for a NaN or where only one side is infinite. */
+static double off_by(double got, double want, enum tut_how how)
+{
+	double off = fabs(got - want);
+
+	if (got == want)
+		return 0;
+	if (isnan(off) || isinf(off))
+		return INFINITY;
+	return how == TUT_CLOSE && off <= 1e-5 + 1e-5 * fabs(want) ? 0 : off;
+}
+
+/* The next index of y in row-major order. */
+static void step_index(pl_tensor y, pl_dims *at)
+{
+	for (int k = pl_ndim(y) - 1; k >= 0 && ++at->d[k] == pl_dim(y, k); k--)
+		at->d[k] = 0;
+}
+
+/* "[2][0][17]" */
+static const char *index_text(const pl_dims *at, char *s, size_t size)
+{
+	size_t n = 0;
+
+	for (int k = 0; k < at->n; k++)
+		n += (size_t)snprintf(s + n, size - n, "[%lld]", (long long)at->d[k]);
+	return s;
+}
+
+static int compare(const struct tut *t, pl_tensor y, tut_value *want, enum tut_how how)
+{
+	pl_dims at = { .n = pl_ndim(y) }, worst = at;
+	double most = 0;
+	int64_t wrong = 0;
+	char s[PL_MAX_DIMS * 22];
+
+	if (pl_dtype_of(y) != PL_FP32)
+		how = TUT_EXACT;
+	for (int64_t c = 0; c < pl_count(y); c++, step_index(y, &at)) {
+		double off = off_by(element(y, &at), want(t, at.d), how);
+
+		wrong += off > 0;
+		if (off > most) {
+			most = off;
+			worst = at;
+		}
+	}
+	if (!wrong)
+		return 0;
+	fprintf(stderr,
+		"%s: %s%s%sP = %d, rank %lld: maximum error %g at %s: got %.9g, wanted %.9g; "
+		"%lld of %lld elements are wrong\n",
+		t->step->name, t->mode ? "mode " : "", t->mode ? t->mode : "", t->mode ? ", " : "",
+		pld_nranks(pld_world()), (long long)worst.d[0], most,
+		index_text(&worst, s, sizeof(s)), element(y, &worst), want(t, worst.d),
+		(long long)wrong, (long long)pl_count(y));
+	return 1;
+}
+
+int tut_check(struct tut *t, pl_tensor y, tut_value *want, enum tut_how how)
+{
+	pl_dims dims = dims_of(y);
+	struct npy_error why;
+	int failed;
+
+	if (!is_rank_0())
+		return 0;
+	failed = compare(t, y, want, how);
+	if (t->output && npy_write(t->output, pl_dtype_of(y), &dims, pl_data(y), &why)) {
+		fprintf(stderr, "%s: %s: %s\n", t->step->name, t->output, why.text);
+		failed = 1;
+	}
+	return failed;
+}
