@@ -47,3 +47,9 @@ AM_TESTS_ENVIRONMENT = \
 stress:
 	$(MAKE) check TESTS='$(stress_tests)' STRESS_SECONDS="$${STRESS_SECONDS:-60}"
 PHONY += stress
+
+# By hand, as root: the README's commands in an empty Debian 12.
+check-fresh:
+	$(srcdir)/%reldir%/fresh/check-fresh
+PHONY += check-fresh
+EXTRA_DIST += %reldir%/fresh/check-fresh

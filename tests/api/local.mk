@@ -4,5 +4,8 @@ script_tests += \
 	%reldir%/check-tests \
 	%reldir%/check-headers \
 	%reldir%/check-wrong \
-	%reldir%/check-symbols
+	%reldir%/check-symbols \
+	%reldir%/check-docs \
+	%reldir%/check-man \
+	%reldir%/check-install
 EXTRA_DIST += %reldir%/lint %reldir%/cppcheck.txt %reldir%/public-names %reldir%/wrong-programs.txt
