@@ -15,6 +15,7 @@
 #include "pldi_options.h"
 #include "pldi_params.h"
 #include "pldi_segment.h"
+#include "pldi_tensor.h"
 
 #define SECONDS_MOST 1e8
 
@@ -159,18 +160,14 @@ static int read_grace(struct pldi_options *o, const char *name, const char *valu
 
 static int read_dim(struct pldi_options *o, const char *name, const char *value)
 {
-	const char *equals = strchr(value, '=');
-	size_t bytes = equals ? (size_t)(equals - value) : 0;
+	char dim[64], *dims;
 	int64_t n;
-	char *dims;
 
-	for (size_t i = 0; i < bytes; i++)
-		if (!isalnum((unsigned char)value[i]) && value[i] != '_')
-			bytes = 0;
-	if (!bytes || isdigit((unsigned char)*value) ||
-	    pldi_parse_int(equals + 1, 0, INT64_MAX, &n))
-		return wrong("%s '%s' is not NAME=VALUE, a name and a whole number", name, value);
-	if (strncmp(value, "NR=", 3) == 0)
+	if (pldi_dim_parse(value, strlen(value), dim, &n))
+		return wrong("%s '%s' is not NAME=VALUE: a name of at most 63 letters, digits and "
+			     "_, and a whole number",
+			     name, value);
+	if (strcmp(dim, "NR") == 0)
 		return wrong("%s '%s': NR is the number of ranks, which -n sets", name, value);
 	if (asprintf(&dims, "%s%s%s", o->dims ? o->dims : "", o->dims ? "," : "", value) < 0)
 		return wrong("no memory");
