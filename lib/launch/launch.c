@@ -76,7 +76,12 @@ static void take_over(struct outer *o)
 	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = SIG_DFL }, &o->before.chld);
 	getrlimit(RLIMIT_NOFILE, &o->before.files);
 	prctl(PR_GET_CHILD_SUBREAPER, &o->subreaper);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	/*
+	 * Not in a program that calls pld_run: the orphans of its own children would come to it
+	 * and end with the job.  There, children of ranks outlive an inner that is SIGKILLed.
+	 */
+	if (o->l->argv)
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	o->nhad = pldi_children(getpid(), o->had, CHILDREN_MOST);
 }
 
@@ -256,7 +261,14 @@ int pldi_launch(const struct pldi_launch *l, int *by_signal)
 
 	open_standard();
 	take_over(&o);
-	status = run_inner(&o);
+	if (o.nhad < CHILDREN_MOST) {
+		status = run_inner(&o);
+	} else {
+		/* those beyond could not be told from the job's, and would end with it */
+		fprintf(stderr, "%s: this process has %d child processes or more; allowed: %d\n",
+			l->name, CHILDREN_MOST, CHILDREN_MOST - 1);
+		status = PLDI_EXIT_LAUNCHER;
+	}
 	give_back(&o);
 	*by_signal = o.signal && status == PLDI_EXIT_SIGNAL + o.signal ? o.signal : 0;
 	return status;

@@ -6,9 +6,9 @@
  *                                 <- control ->  watch, reaping    <- status --
  *
  * Outer receives the signals, stops and continues with the terminal, and returns the job's status.
- * Inner does the rest.  Both are subreapers, so that no child of a rank escapes: when outer dies,
- * inner (which gets a signal of it) kills and reaps the tree; when inner dies, its ranks get
- * SIGKILL from the kernel and outer reaps the tree.
+ * Inner does the rest.  Both are subreapers (outer only in pldrun), so that no child of a rank
+ * escapes: when outer dies, inner (which gets a signal of it) kills and reaps the tree; when inner
+ * dies, its ranks get SIGKILL from the kernel and outer reaps the tree.
  */
 #ifndef PLDI_LAUNCH_H
 #define PLDI_LAUNCH_H

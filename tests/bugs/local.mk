@@ -11,7 +11,8 @@ multi_tests += \
 	%reldir%/b0009_misaligned_atomic_add \
 	%reldir%/b0010_finalize_under_a_wait \
 	%reldir%/b0011_call_named_in_mismatch \
-	%reldir%/b0012_lack_without_a_limit
+	%reldir%/b0012_lack_without_a_limit \
+	%reldir%/b0013_own_children_live
 
 # No limit can be seen.
 %canon_reldir%_b0012_lack_without_a_limit_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pldi_memory_limits
