@@ -14,6 +14,7 @@ pldinclude_HEADERS = \
 	%reldir%/pld/job.h \
 	%reldir%/pld/level.h \
 	%reldir%/pld/memory.h \
+	%reldir%/pld/observe.h \
 	%reldir%/pld/rma.h \
 	%reldir%/pld/signal.h
 

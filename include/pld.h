@@ -28,5 +28,6 @@
 #include <pld/rma.h>
 #include <pld/coll.h>
 #include <pld/level.h>
+#include <pld/observe.h>
 
 #endif

@@ -199,6 +199,31 @@ static int read_stdin(struct pldi_options *o, const char *name, const char *valu
 	return 0;
 }
 
+static int read_stats(struct pldi_options *o, const char *name, const char *value)
+{
+	(void)name;
+	(void)value;
+	o->launch.stats = 1;
+	o->launch.observe |= PLDI_OBSERVE_STATS;
+	return 0;
+}
+
+static int read_report(struct pldi_options *o, const char *name, const char *value)
+{
+	(void)name;
+	o->launch.report = value;
+	o->launch.observe |= PLDI_OBSERVE_STATS;
+	return 0;
+}
+
+static int read_schedule(struct pldi_options *o, const char *name, const char *value)
+{
+	(void)name;
+	o->launch.schedule = value;
+	o->launch.observe |= PLDI_OBSERVE_STATS | PLDI_OBSERVE_SCHEDULE;
+	return 0;
+}
+
 /* ---- what is printed ------------------------------------------------------------------------- */
 
 static int print_help(struct pldi_options *o, const char *name, const char *value);
@@ -240,6 +265,11 @@ static const struct option options[] = {
 	{ "--grace", NULL, "SECONDS", read_grace, "from SIGTERM to SIGKILL; default 5" },
 	{ "--dim", NULL, "NAME=VALUE", read_dim, "bind a name of pl_dynamic" },
 	{ "--reserve", NULL, "SIZE", read_reserve, "address space a rank for windows, as in 4G" },
+	{ "--stats", NULL, NULL, read_stats,
+	  "print what each rank's calls have moved and waited for" },
+	{ "--report", NULL, "FILE", read_report, "write the same as JSON; - is stdout" },
+	{ "--schedule", NULL, "FILE", read_schedule,
+	  "list what each rank's calls do to peers and cells; - is stdout" },
 	{ "--params", NULL, NULL, print_params, "list the variables that tune the library" },
 	{ "--help", "-h", NULL, print_help, "this" },
 	{ "--version", NULL, NULL, print_version, "the version" },

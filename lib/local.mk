@@ -6,7 +6,7 @@ pkgconfig_DATA     += lib/pld.pc
 EXTRA_DIST         += lib/LAYERS lib/libpld.map
 
 AM_CPPFLAGS += \
-	-I$(srcdir)/lib/base -I$(srcdir)/lib/sync -I$(srcdir)/lib/tensor -I$(srcdir)/lib/job \
+	-I$(srcdir)/lib/base -I$(srcdir)/lib/sync -I$(srcdir)/lib/observe -I$(srcdir)/lib/tensor -I$(srcdir)/lib/job \
 	-I$(srcdir)/lib/window -I$(srcdir)/lib/signal -I$(srcdir)/lib/rma -I$(srcdir)/lib/coll \
 	-I$(srcdir)/lib/level -I$(srcdir)/lib/launch
 
@@ -25,6 +25,7 @@ endif
 
 include lib/base/local.mk
 include lib/sync/local.mk
+include lib/observe/local.mk
 include lib/tensor/local.mk
 include lib/job/local.mk
 include lib/window/local.mk

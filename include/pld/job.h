@@ -14,6 +14,9 @@ PL_API const char *pld_version(void);
 
 /* ---- job ------------------------------------------------------------------------------------ */
 
+/* Whether ranks count what their calls do: pld_get_stats. */
+typedef enum pld_counters { PLD_COUNTERS_OFF = 0, PLD_COUNTERS_ON = 1 } pld_counters;
+
 /* How many ranks, and what each may use.  Fill it with PLD_CONFIG. */
 struct pld_config {
 	size_t size_ PL_OPTS_SIZE_(struct pld_config);
@@ -22,6 +25,7 @@ struct pld_config {
 	int default_ndevices;	/* ranks when there is no pldrun and ndevices is 0; 0 means 1 */
 	int workers;		/* helper threads a rank; only 0 for now (PL_EUNSUPPORTED) */
 	int64_t reserve_bytes;	/* address space a rank for windows; 0: found */
+	pld_counters counters;	/* ON: count; OFF: only if pldrun was told to */
 };
 #define PLD_CONFIG(...) { __VA_ARGS__, .size_ = sizeof(struct pld_config) }
 

@@ -131,6 +131,13 @@ static inline void *pld_ptr(pld_tensor t, int peer)
 }
 
 /*
+ * pld_mapped - 1 when peer's windows are mapped in this process, so that pld_ptr works; 0 when not;
+ * a negative status.  On one machine always 1: portable programs ask before they call pld_ptr.
+ */
+PL_API int (pld_mapped)(pld_ctx c, int peer, const char *where);
+#define pld_mapped(c, peer) (pld_mapped)((c), (peer), PL_WHERE)
+
+/*
  * pld_all - every member's slice of t as one local tensor of shape [nranks, shape of t]; no copy.
  * After a barrier, an all-gather that moves nothing.  The members' ranks in the world must be
  * evenly spaced (the world's are), else PL_EINVAL that names them.

@@ -68,6 +68,43 @@ struct pld_get_opts {
 PL_API pl_status (pld_get)(pl_tensor dst, int peer, pld_tensor src, const struct pld_get_opts *o,
 			   const char *where);
 
+/* ---- one element, atomically ----------------------------------------------------------------- */
+
+/*
+ * pld_fetch_add, _and, _or, _xor, pld_swap, pld_compare_swap - change the element `at` of peer's
+ * slice in one step that no other access of the same element comes between, and return what it was.
+ *
+ *   t      window of any integer dtype; peer: a rank of its domain, may be the caller
+ *   value  what is added (wrapping), combined bit by bit, or stored; compare_swap stores it only if
+ *          the element is `expected`.  Both must fit the dtype's bits, as a signed or an unsigned
+ *          number: -1 is all ones.
+ *
+ * Atomic to each other, to pld_notify, and to PLD_ATOMIC_ADD, on any rank.  Sequentially
+ * consistent: all ranks see all of them in one order; as release and acquire they order the
+ * caller's other accesses like a notify and a wait.  A rank that waits for the element (INT32: a
+ * cell) wakes as by a notify.  After an error: 0, and pl_last_error() tells.  A UINT64 comes back
+ * as the INT64 of the same bits.
+ */
+PL_API int64_t (pld_fetch_add)(pld_tensor t, int peer, const pl_dims *at, int64_t value,
+			       const char *where);
+PL_API int64_t (pld_fetch_and)(pld_tensor t, int peer, const pl_dims *at, int64_t value,
+			       const char *where);
+PL_API int64_t (pld_fetch_or)(pld_tensor t, int peer, const pl_dims *at, int64_t value,
+			      const char *where);
+PL_API int64_t (pld_fetch_xor)(pld_tensor t, int peer, const pl_dims *at, int64_t value,
+			       const char *where);
+PL_API int64_t (pld_swap)(pld_tensor t, int peer, const pl_dims *at, int64_t value,
+			  const char *where);
+PL_API int64_t (pld_compare_swap)(pld_tensor t, int peer, const pl_dims *at, int64_t expected,
+				  int64_t value, const char *where);
+#define pld_fetch_add(t, peer, at, value) (pld_fetch_add)((t), (peer), (at), (value), PL_WHERE)
+#define pld_fetch_and(t, peer, at, value) (pld_fetch_and)((t), (peer), (at), (value), PL_WHERE)
+#define pld_fetch_or(t, peer, at, value) (pld_fetch_or)((t), (peer), (at), (value), PL_WHERE)
+#define pld_fetch_xor(t, peer, at, value) (pld_fetch_xor)((t), (peer), (at), (value), PL_WHERE)
+#define pld_swap(t, peer, at, value) (pld_swap)((t), (peer), (at), (value), PL_WHERE)
+#define pld_compare_swap(t, peer, at, expected, value)                                             \
+	(pld_compare_swap)((t), (peer), (at), (expected), (value), PL_WHERE)
+
 PL_END_DECLS
 
 #ifndef __cplusplus

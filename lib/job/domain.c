@@ -43,10 +43,14 @@ void pldi_domain_delete_tables(struct pldi_domain *d)
 	free(d->world_rank);
 	free(d->scratch);
 	free(d->bell);
+	free(d->source);
+	free(d->target);
 	free(d->delta[PLDI_REGION_DENSE]);
 	free(d->delta[PLDI_REGION_SPARSE]);
 	d->world_rank = d->scratch = NULL;
 	d->bell = NULL;
+	d->source = NULL;
+	d->target = NULL;
 	d->delta[PLDI_REGION_DENSE] = d->delta[PLDI_REGION_SPARSE] = NULL;
 }
 
@@ -78,10 +82,12 @@ struct pldi_domain *pldi_domain_new(struct pldi_rank *self, uint32_t id, const i
 	d->world_rank = calloc(count, sizeof(*d->world_rank));
 	d->scratch = calloc(count, sizeof(*d->scratch));
 	d->bell = calloc(count, sizeof(*d->bell));
+	d->source = calloc(count, sizeof(*d->source));
+	d->target = calloc(count, sizeof(*d->target));
 	d->delta[PLDI_REGION_DENSE] = calloc(count, sizeof(ptrdiff_t));
 	d->delta[PLDI_REGION_SPARSE] = calloc(count, sizeof(ptrdiff_t));
-	if (!d->world_rank || !d->scratch || !d->bell || !d->delta[PLDI_REGION_DENSE] ||
-	    !d->delta[PLDI_REGION_SPARSE]) {
+	if (!d->world_rank || !d->scratch || !d->bell || !d->source || !d->target ||
+	    !d->delta[PLDI_REGION_DENSE] || !d->delta[PLDI_REGION_SPARSE]) {
 		pldi_domain_delete_tables(d);
 		free(d);
 		return NULL;
@@ -222,7 +228,7 @@ pld_ctx(pld_domain_split)(pld_ctx of, int colour, int key, const char *where)
 
 	if (!parent || pldi_begin(parent, call, where))
 		return c;
-	if (pldi_agree(parent, &what, (const int64_t[PLDI_CALL_ARGS]){ colour, key }, where) ==
+	if (pldi_agree(parent, &what, (const int64_t[PLDI_PAYLOAD]){ colour, key }, where) ==
 		    PL_OK &&
 	    colour >= 0) {
 		n = gather_colour(parent, colour, parent->scratch, &me);

@@ -151,6 +151,8 @@ static void join(const struct pldi_form *f, uint32_t id)
 	come(f, e);
 	atomic_store_explicit(&flag->v, 0, memory_order_relaxed);
 	atomic_store_explicit(&flag->sleepers, 0, memory_order_relaxed);
+	/* an ended domain had the same id and numbers */
+	flag->call[0].seq = flag->call[1].seq = 0;
 	if (joined == (uint32_t)e->n)
 		e->state = PLDI_DOMAIN_LIVE;
 	/* several post, but one at a time: the lock makes them one poster */

@@ -13,6 +13,7 @@
 #include "pldi_bell.h"
 #include "pldi_layout.h"
 #include "pldi_line.h"
+#include "pldi_observe.h"
 #include "pldi_params.h"
 #include "pldi_patience.h"
 #include "pldi_segment.h"
@@ -58,13 +59,19 @@ struct pldi_domain {
 
 	/* by member */
 	int32_t *world_rank;
-	int32_t *scratch; /* for a split: a call that cannot fail once others wait */
+	int32_t *scratch;    /* for a split: a call that cannot fail once others wait */
+	const void **source; /* for a collective: addresses that it reads */
+	void **target;	     /* and that it writes */
 	struct pldi_bell *bell;
 	struct pldi_flag_shm *flags;
 	ptrdiff_t *delta[PLDI_ARENAS]; /* by region: from my slice to the member's; host: NULL */
 
 	int32_t spacing; /* of world ranks; 0: not even */
 	uint32_t seq;	 /* number of the last collective call */
+	uint64_t print;	 /* its fingerprint */
+	uint32_t posts;	 /* made so far: at the same point of a call the same on every member */
+	uint32_t entry;	 /* posts at the entry of the last call */
+	bool reuse;	 /* what is done now is what makes a named schedule repeatable */
 	bool broken;
 	const char *ended_where;    /* NULL: live */
 	uint32_t nbuffers;	    /* live, of this domain */
@@ -105,6 +112,9 @@ struct pldi_rank {
 	int depth;
 
 	struct pldi_memory *memory; /* layer window: buffers, views, host tensors */
+
+	struct pldi_observe *observe; /* &observing, or NULL: nothing is counted */
+	struct pldi_observe observing;
 };
 
 /* The rank of this thread: its own when a test runs ranks as threads, else the process's. */
@@ -191,6 +201,12 @@ static inline void pldi_doing(struct pldi_rank *self, enum pldi_opcode op, const
 	atomic_store_explicit(&self->slot->doing, (uint32_t)op << 16 | pldi_site(self, where),
 			      memory_order_relaxed);
 }
+
+/* ---- what is counted (stats.c) --------------------------------------------------------------- */
+
+/* Counters on, where the job or the program's config wants them. */
+pl_status pldi_observe_start(struct pldi_rank *self, pld_counters wanted, const char *call,
+			     const char *where);
 
 /* ---- ending the job (abort.c) ---------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
  *
  *     [ head ][ slot of each rank ][ domain table ][ flags of each domain's members ]
  *     [ buffer table ][ arenas: free ranges of the host, dense and sparse regions ]
+ *     [ counters of each rank ][ schedule of each rank, where one is asked for ]
  *     [ host region: host tensors, one memory for all ]
  *     [ dense window of rank 0 | of rank 1 | .. ]    small buffers, windows 1 MiB apart
  *     [ sparse window of rank 0 | of rank 1 | .. ]   the others, windows a reserve apart
@@ -25,7 +26,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PLDI_ABI 1u
+#include "pldi_observe.h"
+
+#define PLDI_ABI 2u
 #define PLDI_MAGIC 0x31646c70u /* "pld1" */
 
 #define PLDI_LINE 64
@@ -41,8 +44,8 @@
 
 #define PLDI_SITES 128
 #define PLDI_SITE_TEXT 56
-#define PLDI_CALLS 64
-#define PLDI_CALL_ARGS 4
+#define PLDI_CALL_ARGS 10
+#define PLDI_PAYLOAD 4 /* words */
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
@@ -51,7 +54,8 @@
 struct pldi_head_shm {
 	uint32_t magic, abi;
 	int32_t nranks, cpus; /* cpus: that the launcher may use */
-	int32_t is_memfd, pad0;
+	int32_t is_memfd;
+	uint32_t observe;  /* PLDI_OBSERVE_STATS, PLDI_OBSERVE_SCHEDULE */
 	uint64_t dev, ino; /* of the segment's descriptor: is it still the segment? */
 	uint64_t bytes;
 	uint64_t map_hint; /* address to map it at, 0: any */
@@ -61,6 +65,8 @@ struct pldi_head_shm {
 	uint64_t flags_off;
 	uint64_t buffers_off;
 	uint64_t arenas_off;
+	uint64_t stats_off, stats_stride;
+	uint64_t acts_off, acts_stride; /* stride 0: no schedules */
 	uint64_t host_off;
 	uint64_t dense_off, dense_stride;
 	uint64_t sparse_off, sparse_stride;
@@ -85,13 +91,6 @@ struct pldi_head_shm {
 struct pldi_site_shm {
 	_Atomic uint64_t key; /* the owner's pointer, 0: empty */
 	char text[PLDI_SITE_TEXT];
-};
-
-/* A collective call of the rank: written by its owner before the flag it posts for it. */
-struct pldi_call_shm {
-	_Atomic uint32_t domain, seq; /* seq 0: empty */
-	_Atomic uint32_t op, site;
-	_Atomic int64_t arg[PLDI_CALL_ARGS];
 };
 
 enum pldi_wait_kind {
@@ -134,9 +133,6 @@ struct pldi_slot_shm {
 
 	_Alignas(PLDI_LINE) struct pldi_wait_shm wait;
 
-	_Alignas(PLDI_LINE) _Atomic uint32_t
-		calls; /* written so far: the next is calls % PLDI_CALLS */
-	struct pldi_call_shm call[PLDI_CALLS];
 	struct pldi_site_shm site[PLDI_SITES];
 };
 
@@ -163,13 +159,24 @@ struct pldi_domain_shm {
 	int32_t list[];
 };
 
-/* The line pair of one member of one domain; only that member writes it, but for sleepers. */
+/* A collective call, as its caller wrote it before it posted it: for the text of a mismatch. */
+struct pldi_call_shm {
+	uint32_t seq, op, site;
+	_Atomic uint32_t kept; /* 1: place has the site's text */
+	int64_t arg[PLDI_CALL_ARGS];
+	char place[PLDI_SITE_TEXT];
+};
+
+/*
+ * What one member of one domain says to the others; only that member writes it, but for sleepers.
+ * Of calls with even and odd numbers each has its own print, payload and call.
+ */
 struct pldi_flag_shm {
-	_Alignas(PLDI_PAIR) _Atomic uint32_t v; /* a pldi_line: number of the member's last call */
+	_Alignas(PLDI_PAIR) _Atomic uint32_t v; /* a pldi_line: the member's posts so far */
 	_Atomic uint32_t sleepers;
-	/* of calls with even and odd numbers: hash of the call << 32 | number */
-	_Atomic uint64_t print[2];
-	_Alignas(PLDI_LINE) int64_t payload[2][PLDI_CALL_ARGS];
+	_Atomic uint64_t print[2]; /* hash of the call << 32 | its number */
+	_Alignas(PLDI_LINE) int64_t payload[2][PLDI_PAYLOAD];
+	_Alignas(PLDI_PAIR) struct pldi_call_shm call[2];
 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -202,7 +209,7 @@ struct pldi_buffer_shm {
 	_Atomic int32_t left; /* members that have freed it: the last returns the range */
 };
 
-static_assert(sizeof(struct pldi_flag_shm) == PLDI_PAIR, "one writer a line pair");
+static_assert(sizeof(struct pldi_flag_shm) % PLDI_PAIR == 0, "one writer a line pair");
 static_assert(sizeof(struct pldi_site_shm) == PLDI_LINE, "a site is a line");
 static_assert(offsetof(struct pldi_slot_shm, pid) == PLDI_PAIR, "bell and state apart");
 static_assert(offsetof(struct pldi_slot_shm, wait) == PLDI_PAIR + PLDI_LINE, "layout is ABI");
@@ -212,7 +219,10 @@ static_assert(sizeof(_Atomic uint64_t) == 8 && sizeof(_Atomic uint32_t) == 4, "b
 
 /* ---- geometry -------------------------------------------------------------------------------- */
 
-/* Fills h's sizes and offsets for nranks ranks with reserve bytes each (a multiple of a page). */
+/*
+ * Fills h's sizes and offsets for nranks ranks with reserve bytes each (a multiple of a page), and
+ * for what h->observe says.
+ */
 void pldi_layout_fill(struct pldi_head_shm *h, int32_t nranks, uint64_t reserve);
 
 static inline struct pldi_head_shm *pldi_head(void *base)
@@ -225,6 +235,13 @@ static inline struct pldi_slot_shm *pldi_slot(void *base, int32_t rank)
 	struct pldi_slot_shm *slots = (void *)((char *)base + pldi_head(base)->slots_off);
 
 	return slots + rank;
+}
+
+static inline struct pldi_stats_shm *pldi_stats_of(void *base, int32_t rank)
+{
+	const struct pldi_head_shm *h = base;
+
+	return (void *)((char *)base + h->stats_off + (uint64_t)rank * h->stats_stride);
 }
 
 static inline struct pldi_domain_shm *pldi_domain_entry(void *base, uint32_t id)

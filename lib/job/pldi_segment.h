@@ -22,11 +22,11 @@ struct pldi_segment {
 /*
  * Creates a segment without a name for nranks ranks, with its head filled and what the ranks need
  * to start backed by memory, and maps it.  reserve_bytes: address space a rank for windows, 0:
- * found.  The descriptor is close-on-exec.
+ * found.  observe: what it has room to observe (pldi_observe.h).  The descriptor is close-on-exec.
  * 0, or -1 with one sentence in text and nothing left behind.
  */
-int pldi_segment_create(int nranks, int64_t reserve_bytes, struct pldi_segment *out, char *text,
-			size_t text_bytes);
+int pldi_segment_create(int nranks, int64_t reserve_bytes, uint32_t observe,
+			struct pldi_segment *out, char *text, size_t text_bytes);
 
 /*
  * Maps the segment behind fd, which must have been made by this version.  0, or -1 as above (fd

@@ -316,7 +316,7 @@ static pl_status map_or_create(const struct launched *l, int64_t reserve_bytes,
 {
 	char text[512];
 	int rc = l->nranks ? pldi_segment_map(l->seg_fd, seg, text, sizeof(text))
-			   : pldi_segment_create(1, reserve_bytes, seg, text, sizeof(text));
+			   : pldi_segment_create(1, reserve_bytes, 0, seg, text, sizeof(text));
 
 	return rc ? pldi_fail(PL_ESYS, call, where, "%s", text) : PL_OK;
 }
@@ -341,7 +341,8 @@ static pl_status make_self(const struct launched *l, const struct pld_config *co
 		rc = pldi_fail(PL_ENOMEM, call, where, "no memory for a rank's tables");
 		goto unmap;
 	}
-	if ((rc = claim_slot(self, call, where)))
+	if ((rc = claim_slot(self, call, where)) ||
+	    (rc = pldi_observe_start(self, config->counters, call, where)))
 		goto delete;
 	if (l->nranks) {
 		self->seg.fd = move_high(l->seg_fd);
@@ -400,43 +401,6 @@ pl_status pldi_join(const struct pld_config *config, const char *call, const cha
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
-
-pl_status pldi_config_check(const struct pld_config *config, int nranks, const char *call,
-			    const char *where)
-{
-	if (config->ndevices < 0 || config->ndevices > PLDI_MAX_RANKS)
-		return pldi_fail(PL_EINVAL, call, where, "%d devices; allowed: 0 to %d",
-				 config->ndevices, PLDI_MAX_RANKS);
-	if (config->default_ndevices < 0 || config->default_ndevices > PLDI_MAX_RANKS)
-		return pldi_fail(PL_EINVAL, call, where, "default of %d devices; allowed: 0 to %d",
-				 config->default_ndevices, PLDI_MAX_RANKS);
-	if (nranks && config->ndevices && config->ndevices != nranks)
-		return pldi_fail(PL_EINVAL, call, where,
-				 "%d devices are listed, pldrun started %d "
-				 "rank%s",
-				 config->ndevices, nranks, nranks == 1 ? "" : "s");
-	if (config->workers < 0)
-		return pldi_fail(PL_EINVAL, call, where, "%d workers", config->workers);
-	if (config->workers > 0)
-		return pldi_fail(PL_EUNSUPPORTED, call, where, "%d workers; only 0 is supported",
-				 config->workers);
-	if (config->reserve_bytes < 0)
-		return pldi_fail(PL_EINVAL, call, where, "reserve of %" PRId64 " bytes",
-				 config->reserve_bytes);
-	for (int i = 0; config->device_ids && i < config->ndevices; i++) {
-		if (config->device_ids[i] < 0)
-			return pldi_fail(PL_EINVAL, call, where,
-					 "device_ids[%d] is %d; ids are >= 0", i,
-					 config->device_ids[i]);
-		for (int k = 0; k < i; k++)
-			if (config->device_ids[k] == config->device_ids[i])
-				return pldi_fail(PL_EINVAL, call, where,
-						 "device_ids[%d] and [%d] are "
-						 "both %d",
-						 k, i, config->device_ids[i]);
-	}
-	return PL_OK;
-}
 
 pl_status(pld_init)(const struct pld_config *config, const char *where)
 {

@@ -110,10 +110,10 @@ static uint64_t span_limit(void)
 	return span;
 }
 
-static uint64_t found_reserve(int nranks)
+static uint64_t found_reserve(int nranks, uint32_t observe)
 {
 	uint64_t reserve = RESERVE_MIN, ram = (uint64_t)pldi_ram_bytes(), span = span_limit();
-	struct pldi_head_shm h;
+	struct pldi_head_shm h = { .observe = observe };
 
 	if (RUNNING_ON_VALGRIND)
 		return PLDI_RESERVE_VALGRIND;
@@ -216,11 +216,12 @@ static int fill_segment(const struct pldi_segment *seg, const struct pldi_head_s
 	return 0;
 }
 
-int pldi_segment_create(int nranks, int64_t reserve_bytes, struct pldi_segment *out, char *text,
-			size_t text_bytes)
+int pldi_segment_create(int nranks, int64_t reserve_bytes, uint32_t observe,
+			struct pldi_segment *out, char *text, size_t text_bytes)
 {
 	struct pldi_head_shm h = { .magic = PLDI_MAGIC,
 				   .abi = PLDI_ABI,
+				   .observe = observe,
 				   .map_hint = MAP_HINT,
 				   .domains_used = 1,
 				   .next_buffer = 1 };
@@ -246,7 +247,7 @@ int pldi_segment_create(int nranks, int64_t reserve_bytes, struct pldi_segment *
 	h.ino = st.st_ino;
 
 	/* found: halved while the system refuses; given: taken or refused */
-	for (reserve = reserve ? reserve : found_reserve(nranks);; reserve /= 2) {
+	for (reserve = reserve ? reserve : found_reserve(nranks, observe);; reserve /= 2) {
 		pldi_layout_fill(&h, nranks, reserve);
 		if (reserve > most)
 			h.bytes = UINT64_MAX;

@@ -85,7 +85,7 @@ static int sleep_on_line(struct pldi_rank *self, struct pldi_line l, uint32_t x,
 	return rc;
 }
 
-int pldi_wait_line(struct pldi_rank *self, struct pldi_line l, uint32_t x, int32_t peer)
+static int wait_on_line(struct pldi_rank *self, struct pldi_line l, uint32_t x, int32_t peer)
 {
 	struct pldi_backoff backoff = { 0, 0, 0 };
 
@@ -93,4 +93,19 @@ int pldi_wait_line(struct pldi_rank *self, struct pldi_line l, uint32_t x, int32
 		if (pldi_backoff(&backoff, &self->patience))
 			return sleep_on_line(self, l, x, peer);
 	return 0;
+}
+
+int pldi_wait_line(struct pldi_rank *self, struct pldi_line l, uint32_t x, int32_t peer)
+{
+	int64_t since_ns;
+	int rc;
+
+	if (pldi_line_test(l, x))
+		return 0;
+	if (!pldi_observed(self->observe))
+		return wait_on_line(self, l, x, peer);
+	since_ns = pldi_now_ns();
+	rc = wait_on_line(self, l, x, peer);
+	pldi_observe_wait_ns(self->observe, pldi_now_ns() - since_ns);
+	return rc;
 }

@@ -23,7 +23,7 @@
 
 void pldi_say(struct pldi_inner *in, const char *fmt, ...)
 {
-	char line[1024], *text;
+	char line[1024];
 	size_t n = (size_t)snprintf(line, sizeof(line), "%s: ", in->l->name);
 	va_list ap;
 
@@ -32,12 +32,18 @@ void pldi_say(struct pldi_inner *in, const char *fmt, ...)
 	va_end(ap);
 	n = strlen(line);
 	line[n++] = '\n';
-	text = realloc(in->text, in->text_len + n);
-	if (!text)
+	pldi_say_text(in, line, n);
+}
+
+void pldi_say_text(struct pldi_inner *in, const char *text, size_t bytes)
+{
+	char *all = realloc(in->text, in->text_len + bytes);
+
+	if (!all)
 		return;
-	memcpy(text + in->text_len, line, n);
-	in->text = text;
-	in->text_len += n;
+	memcpy(all + in->text_len, text, bytes);
+	in->text = all;
+	in->text_len += bytes;
 }
 
 static void write_all(int fd, const char *text, size_t bytes)
@@ -118,17 +124,23 @@ static int open_all(struct pldi_inner *in)
 static int set_up(struct pldi_inner *in)
 {
 	const struct pldi_launch *l = in->l;
+	const struct pldi_head_shm *h;
 	char text[512];
 
 	raise_file_limit(in->before);
 	signal(SIGPIPE, SIG_IGN); /* output.c looks at EPIPE */
-	if (open_all(in))
+	if (pldi_results_open(in) || open_all(in))
 		return -1;
-	if (pldi_segment_create(l->nranks, l->reserve_bytes, &in->seg, text, sizeof(text))) {
+	if (pldi_segment_create(l->nranks, l->reserve_bytes, l->observe, &in->seg, text,
+				sizeof(text))) {
 		pldi_say(in, "%s", text);
 		return -1;
 	}
-	in->slots_off = pldi_head(in->seg.base)->slots_off;
+	h = in->seg.base;
+	in->slots_off = h->slots_off;
+	in->stats_off = h->stats_off;
+	in->stats_stride = h->stats_stride;
+	in->acts_off = h->acts_off;
 	in->ranks = calloc((size_t)l->nranks, sizeof(*in->ranks));
 	if (!in->ranks ||
 	    pldi_output_init(&in->out, in->epoll, l->nranks, l->label, l->stdin_rank)) {
@@ -247,13 +259,17 @@ _Noreturn void pldi_inner(const struct pldi_launch *l, const struct pldi_before 
 				 .control = control,
 				 .first = -1,
 				 .blamed = -1,
-				 .told = { -1, -1 } };
+				 .told = { -1, -1 },
+				 .report = { "--report", l->report, -1, 0 },
+				 .schedule = { "--schedule", l->schedule, -1, 0 },
+				 .begun_ns = pldi_now_ns() };
 	int status;
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != outer)
 		_exit(PLDI_EXIT_LAUNCHER); /* it died before it could send a signal */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	clock_gettime(CLOCK_REALTIME, &in.begun);
 
 	if (set_up(&in)) {
 		status = PLDI_EXIT_LAUNCHER;
@@ -263,14 +279,15 @@ _Noreturn void pldi_inner(const struct pldi_launch *l, const struct pldi_before 
 		loop(&in);
 		status = conclude(&in);
 	}
-	/* a leak checker would read, and so back, all of the sparse map */
-	if (in.seg.base)
-		pldi_segment_close(&in.seg);
 	/* no rank is left: the death of outer may now be that of this process */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != outer)
 		_exit(PLDI_EXIT_LAUNCHER);
-	if (in.text_len && pldi_output_in_line(&in.out))
+	status = pldi_results_write(&in, status);
+	/* a leak checker would read, and so back, all of the sparse map */
+	if (in.seg.base)
+		pldi_segment_close(&in.seg);
+	if (in.text_len && pldi_output_end_line(&in.out, STDERR_FILENO))
 		write_all(STDERR_FILENO, "\n", 1);
 	write_all(STDERR_FILENO, in.text, in.text_len);
 	_exit(status);

@@ -273,7 +273,12 @@ const char *pldi_output_error(const struct pldi_output *o, int *error)
 	return NULL;
 }
 
-bool pldi_output_in_line(const struct pldi_output *o)
+bool pldi_output_end_line(struct pldi_output *o, int fd)
 {
-	return o->nlanes && (o->lanes[o->nlanes - 1].dangling || o->lanes[o->nlanes - 1].owner);
+	struct pldi_lane *lane = &o->lanes[fd == STDOUT_FILENO || o->nlanes < 2 ? 0 : 1];
+	const bool inside = o->nlanes && (lane->dangling || lane->owner);
+
+	lane->dangling = false;
+	lane->owner = NULL;
+	return inside;
 }

@@ -5,8 +5,10 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "pldi_job.h"
 #include "pldi_launch.h"
@@ -43,6 +45,13 @@ struct pldi_proc {
 	int failed;		 /* 0, or exit status of the job if it is this one that counts */
 };
 
+/* A file that an option names, for what the job's counters say. */
+struct pldi_result {
+	const char *option, *path; /* path NULL: not asked for */
+	int fd;			   /* -1: not open */
+	int error;		   /* errno of the first write that failed */
+};
+
 struct pldi_inner {
 	const struct pldi_launch *l;
 	const struct pldi_before *before;
@@ -51,7 +60,8 @@ struct pldi_inner {
 	int null_fd;
 
 	struct pldi_segment seg;
-	uint64_t slots_off; /* own copy: ranks may scribble over the segment's head */
+	/* own copies: ranks may scribble over the segment's head */
+	uint64_t slots_off, stats_off, stats_stride, acts_off;
 	struct pldi_output out;
 
 	struct pldi_proc *ranks;
@@ -73,6 +83,11 @@ struct pldi_inner {
 	int64_t timeout_ns; /* absolute */
 	int64_t stopped_ns; /* since when outer is stopped, or 0 */
 
+	/* results.c */
+	struct pldi_result report, schedule;
+	int64_t begun_ns;
+	struct timespec begun; /* the same, as a date */
+
 	char *text; /* lines that this process prints at the very end */
 	size_t text_len;
 };
@@ -83,6 +98,8 @@ _Noreturn void pldi_inner(const struct pldi_launch *l, const struct pldi_before 
 
 /* Adds a line to what is printed at the end. */
 void pldi_say(struct pldi_inner *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Adds text as it is. */
+void pldi_say_text(struct pldi_inner *in, const char *text, size_t bytes);
 
 /* ---- spawn.c --------------------------------------------------------------------------------- */
 
@@ -134,9 +151,42 @@ int pldi_watch_status(struct pldi_inner *in);
 
 /* ---- report.c -------------------------------------------------------------------------------- */
 
+/* A copy of a part of the segment: false when it is not there, for ranks may have cut it short. */
+bool pldi_segment_read(const struct pldi_inner *in, void *to, size_t bytes, uint64_t off);
+
 /* One sentence on what a rank does or did last: " in pld_wait at step.c:31", or "". */
 void pldi_report_doing(struct pldi_inner *in, int rank, char *text, size_t bytes);
 /* A line a rank: what it does, what it waits for. */
 void pldi_report_all(struct pldi_inner *in);
+
+/* ---- results.c, counters.c, schedule.c ------------------------------------------------------- */
+
+/* Opens the files of --report and --schedule.  -1: one cannot be, and that is said. */
+int pldi_results_open(struct pldi_inner *in);
+/*
+ * When no rank is left: writes them, and says the table of --stats.  status: the job's; returned,
+ * or what it is because a file could not be written.
+ */
+int pldi_results_write(struct pldi_inner *in, int status);
+
+/* A rank's own status as a shell says it; -1: it was never started. */
+int pldi_rank_status(const struct pldi_inner *in, int rank);
+
+/* What a rank has counted, checked: a rank may write anything over it. */
+struct pldi_counters {
+	bool known; /* false: it is not there, or no numbers */
+	int64_t bytes_read, bytes_written, notifies, waits, wait_ns, collectives;
+	uint64_t acts;
+	struct pldi_stats_shm *copy; /* whose moved[] is checked, too; from pldi_counters_open */
+};
+/* 0, or -1: no memory. */
+int pldi_counters_open(const struct pldi_inner *in, struct pldi_counters *c);
+void pldi_counters_close(struct pldi_counters *c);
+void pldi_counters_read(const struct pldi_inner *in, int rank, struct pldi_counters *c);
+
+/* What each option writes; c is open. */
+void pldi_table_write(const struct pldi_inner *in, struct pldi_counters *c, FILE *to);
+void pldi_report_write(const struct pldi_inner *in, struct pldi_counters *c, int status, FILE *to);
+void pldi_schedule_write(const struct pldi_inner *in, struct pldi_counters *c, FILE *to);
 
 #endif

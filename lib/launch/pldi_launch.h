@@ -55,6 +55,10 @@ struct pldi_launch {
 	int64_t grace_ns;	/* between SIGTERM and SIGKILL */
 	int64_t reserve_bytes;	/* 0: found */
 	int stdin_rank;		/* who has this process's stdin, or PLDI_STDIN_NONE */
+	uint32_t observe;	/* PLDI_OBSERVE_STATS, PLDI_OBSERVE_SCHEDULE: what ranks count */
+	int stats;		/* print a table of it at the end */
+	const char *report;	/* file for it, "-": stdout; NULL: none */
+	const char *schedule;	/* the same for what ranks list */
 };
 
 /*

@@ -95,8 +95,11 @@ bool pldi_output_broken_pipe(const struct pldi_output *o);
 void pldi_output_hang_up(struct pldi_output *o);
 /* Another error of stdout or stderr: its name and errno, or NULL. */
 const char *pldi_output_error(const struct pldi_output *o, int *error);
-/* Does what was printed end inside a line? */
-bool pldi_output_in_line(const struct pldi_output *o);
+/*
+ * Does what was printed to stdout or stderr end inside a line?  Asked once: the caller ends it, if
+ * it goes on with something else.
+ */
+bool pldi_output_end_line(struct pldi_output *o, int fd);
 /* In a forked rank: closes what is the launcher's. */
 void pldi_output_forget(struct pldi_output *o);
 

@@ -24,7 +24,7 @@ struct view {
 	bool asleep;
 };
 
-static bool read_at(const struct pldi_inner *in, void *to, size_t bytes, uint64_t off)
+bool pldi_segment_read(const struct pldi_inner *in, void *to, size_t bytes, uint64_t off)
 {
 	return bytes <= in->seg.bytes && off <= in->seg.bytes - bytes &&
 	       pread(in->seg.fd, to, bytes, (off_t)off) == (ssize_t)bytes;
@@ -35,13 +35,13 @@ static bool look(const struct pldi_inner *in, int rank, struct view *v)
 	const uint64_t off = in->slots_off + (uint64_t)rank * sizeof(v->slot);
 	struct pldi_wait_shm again;
 
-	if (!read_at(in, &v->slot, sizeof(v->slot), off))
+	if (!pldi_segment_read(in, &v->slot, sizeof(v->slot), off))
 		return false;
 	/* relaxed, here and below: a copy that nobody else has */
-	v->asleep =
-		atomic_load_explicit(&v->slot.wait.epoch, memory_order_relaxed) % 2 == 1 &&
-		read_at(in, &again, sizeof(again), off + offsetof(struct pldi_slot_shm, wait)) &&
-		memcmp(&again, &v->slot.wait, sizeof(again)) == 0;
+	v->asleep = atomic_load_explicit(&v->slot.wait.epoch, memory_order_relaxed) % 2 == 1 &&
+		    pldi_segment_read(in, &again, sizeof(again),
+				      off + offsetof(struct pldi_slot_shm, wait)) &&
+		    memcmp(&again, &v->slot.wait, sizeof(again)) == 0;
 	return true;
 }
 
@@ -86,7 +86,7 @@ static void wait_text(const struct pldi_inner *in, const struct view *v, char *t
 	int32_t peer = atomic_load_explicit(&w->peer, memory_order_relaxed);
 	char value[16] = "?", who[32] = "";
 
-	if (off % sizeof(is) == 0 && read_at(in, &is, sizeof(is), off))
+	if (off % sizeof(is) == 0 && pldi_segment_read(in, &is, sizeof(is), off))
 		snprintf(value, sizeof(value), "%" PRId32, is);
 	if (peer >= 0 && peer < in->l->nranks)
 		snprintf(who, sizeof(who), " for rank %" PRId32, peer);

@@ -93,7 +93,7 @@ int pld_level_enter(pld_level level, int64_t device, const char *where)
 static pl_status leave_host(struct pldi_rank *self, pl_status mine, const char *where)
 {
 	const struct pldi_call what = { .op = PLDI_CALL_HOST_LEAVE };
-	const int64_t payload[PLDI_CALL_ARGS] = { mine };
+	const int64_t payload[PLDI_PAYLOAD] = { mine };
 	pl_status rc = pldi_collect(self->world, &what, payload, where), first = PL_OK, freed;
 
 	for (int32_t m = 0; rc == PL_OK && first == PL_OK && m < self->nranks; m++)

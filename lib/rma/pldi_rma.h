@@ -32,4 +32,14 @@ struct pldi_move {
 };
 void pldi_rma_move(const struct pldi_move *m);
 
+/* Of a box of so many elements. */
+static inline int64_t pldi_box_bytes(const pl_dims *shape, int64_t elem_bytes)
+{
+	int64_t bytes = elem_bytes;
+
+	for (int64_t k = 0; k < shape->n; k++)
+		bytes *= shape->d[k];
+	return bytes;
+}
+
 #endif

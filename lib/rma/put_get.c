@@ -130,7 +130,9 @@ pl_status(pld_put)(pld_tensor dst, int peer, pl_tensor src, const struct pld_put
 
 	pldi_doing(d->self, PLDI_OP_PUT, where);
 	m.atomic = o.atomic;
-	m.dst = pldi_peer_at(dst, peer, dst_off * m.dst_layout->elem_bytes);
+	m.dst = pldi_peer_move(o.atomic ? PLDI_ACT_PUT_ADD : PLDI_ACT_PUT, dst, d, peer,
+			       dst_off * m.dst_layout->elem_bytes,
+			       pldi_box_bytes(&m.shape, m.src_layout->elem_bytes));
 	m.src = (const char *)src.at_ + src_off * m.src_layout->elem_bytes;
 	pldi_rma_move(&m);
 	if (o.signal.as_)
@@ -163,7 +165,8 @@ pl_status(pld_get)(pl_tensor dst, int peer, pld_tensor src, const struct pld_get
 
 	pldi_doing(d->self, PLDI_OP_GET, where);
 	m.dst = (char *)dst.at_ + dst_off * m.dst_layout->elem_bytes;
-	m.src = pldi_peer_at(src, peer, src_off * m.src_layout->elem_bytes);
+	m.src = pldi_peer_move(PLDI_ACT_GET, src, d, peer, src_off * m.src_layout->elem_bytes,
+			       pldi_box_bytes(&m.shape, m.src_layout->elem_bytes));
 	pldi_rma_move(&m);
 	return PL_OK;
 }

@@ -31,12 +31,14 @@ pl_tile(pld_remote_load)(pld_tensor t, int peer, const pl_dims *at, const pl_dim
 		return null_tile;
 	pldi_doing(d->self, PLDI_OP_REMOTE_LOAD, where);
 	pldi_tile_clear(tile);
-	pldi_rma_move(
-		&(struct pldi_move){ .dst_layout = tile.t_->layout,
-				     .src_layout = t.as_->layout,
-				     .dst = data,
-				     .src = pldi_peer_at(t, peer, off * t.as_->layout->elem_bytes),
-				     .shape = valid });
+	pldi_rma_move(&(struct pldi_move){
+		.dst_layout = tile.t_->layout,
+		.src_layout = t.as_->layout,
+		.dst = data,
+		.src = pldi_peer_move(PLDI_ACT_REMOTE_LOAD, t, d, peer,
+				      off * t.as_->layout->elem_bytes,
+				      pldi_box_bytes(&valid, t.as_->layout->elem_bytes)),
+		.shape = valid });
 	return tile;
 }
 
@@ -64,12 +66,14 @@ pl_status(pld_remote_store)(pl_tile tile, pld_tensor t, int peer, const pl_dims 
 	if ((unsigned)atomic > PLD_ATOMIC_ADD)
 		return pldi_atomic_fail((int)atomic, call, where);
 	pldi_doing(d->self, PLDI_OP_REMOTE_STORE, where);
-	pldi_rma_move(
-		&(struct pldi_move){ .dst_layout = t.as_->layout,
-				     .src_layout = x->layout,
-				     .dst = pldi_peer_at(t, peer, off * t.as_->layout->elem_bytes),
-				     .src = x->data,
-				     .shape = x->valid,
-				     .atomic = atomic });
+	pldi_rma_move(&(struct pldi_move){
+		.dst_layout = t.as_->layout,
+		.src_layout = x->layout,
+		.dst = pldi_peer_move(atomic ? PLDI_ACT_REMOTE_STORE_ADD : PLDI_ACT_REMOTE_STORE, t,
+				      d, peer, off * t.as_->layout->elem_bytes,
+				      pldi_box_bytes(&x->valid, t.as_->layout->elem_bytes)),
+		.src = x->data,
+		.shape = x->valid,
+		.atomic = atomic });
 	return PL_OK;
 }

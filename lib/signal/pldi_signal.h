@@ -13,7 +13,18 @@ struct pldi_cell {
 	pld_wait_cmp cmp;
 	int64_t index; /* of the cell in its view's slice, in elements */
 	uint32_t buffer;
+	int64_t at; /* of the cell in its buffer, in elements */
+	bool reuse; /* see struct pldi_domain */
 };
+
+/* Fills buffer and at of a cell whose word is set. */
+static inline void pldi_cell_place(struct pldi_cell *c, pld_tensor signal)
+{
+	const struct pld_window_ *b = pldi_view(signal.as_)->buffer;
+
+	c->buffer = b->place.number;
+	c->at = c->word - (const _Atomic int32_t *)b->at;
+}
 
 static inline bool pldi_cell_holds(int32_t seen, const struct pldi_cell *c)
 {
@@ -45,6 +56,9 @@ static inline void pldi_signal(pld_tensor t, const struct pldi_domain *d, int pe
 {
 	_Atomic int32_t *cell = pldi_peer_at(t, peer, off_bytes);
 
+	if (pldi_observed(d->self->observe))
+		pldi_window_act(op == PLD_NOTIFY_ADD ? PLDI_ACT_NOTIFY_ADD : PLDI_ACT_NOTIFY_SET, t,
+				d, peer, off_bytes, value);
 	if (op == PLD_NOTIFY_ADD)
 		pldi_bell_add(cell, value);
 	else

@@ -69,8 +69,8 @@ static int sleep_until(struct pldi_rank *self, const struct pldi_cell *cells, in
 	return rc;
 }
 
-int pldi_wait_cells(struct pldi_rank *self, const struct pldi_cell *cells, int n,
-		    int64_t deadline_ns, const struct pldi_stop *stop)
+static int wait_until(struct pldi_rank *self, const struct pldi_cell *cells, int n,
+		      int64_t deadline_ns, const struct pldi_stop *stop)
 {
 	struct pldi_backoff backoff = { 0, 0, 0 };
 	int i;
@@ -82,6 +82,32 @@ int pldi_wait_cells(struct pldi_rank *self, const struct pldi_cell *cells, int n
 			return PL_ETIMEDOUT;
 	}
 	return i;
+}
+
+/* The same, counted and listed. */
+static int wait_observed(struct pldi_rank *self, const struct pldi_cell *cells, int n,
+			 int64_t deadline_ns, const struct pldi_stop *stop)
+{
+	int64_t since_ns;
+	int rc;
+
+	for (int i = 0; i < n; i++)
+		pldi_observe_act(self->observe,
+				 cells[i].cmp == PLD_WAIT_GE ? PLDI_ACT_WAIT_GE : PLDI_ACT_WAIT_EQ,
+				 self->rank, cells[i].buffer, cells[i].at, cells[i].expected, 0,
+				 cells[i].reuse);
+	since_ns = pldi_now_ns();
+	rc = wait_until(self, cells, n, deadline_ns, stop);
+	pldi_observe_wait_ns(self->observe, pldi_now_ns() - since_ns);
+	return rc;
+}
+
+int pldi_wait_cells(struct pldi_rank *self, const struct pldi_cell *cells, int n,
+		    int64_t deadline_ns, const struct pldi_stop *stop)
+{
+	if (!pldi_observed(self->observe))
+		return wait_until(self, cells, n, deadline_ns, stop);
+	return wait_observed(self, cells, n, deadline_ns, stop);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -107,7 +133,8 @@ static pl_status cell_of(const struct pld_condition *c, struct pldi_cell *cell,
 	cell->expected = c->expected;
 	cell->cmp = c->cmp;
 	cell->index = off;
-	cell->buffer = pldi_view(c->signal.as_)->buffer->place.number;
+	cell->reuse = false;
+	pldi_cell_place(cell, c->signal);
 	return PL_OK;
 }
 

@@ -304,7 +304,7 @@ static pl_status agree_place(const struct pldi_request *q, struct pldi_place *p)
 {
 	struct pldi_domain *d = q->domain;
 	const struct pldi_call what = { q->op, { q->bytes, q->dtype, q->keep, 0 }, q->call };
-	int64_t payload[PLDI_CALL_ARGS] = { 0 }, detail = 0;
+	int64_t payload[PLDI_PAYLOAD] = { 0 }, detail = 0;
 	const int64_t *told;
 	bool lead = d->pub.rank == 0;
 	pl_status rc;
@@ -336,7 +336,7 @@ static pl_status agree_backing(const struct pldi_request *q, const struct pldi_p
 {
 	struct pldi_domain *d = q->domain;
 	const struct pldi_call what = { q->op, { q->bytes, q->dtype, q->keep, 1 }, q->call };
-	int64_t payload[PLDI_CALL_ARGS] = { error };
+	int64_t payload[PLDI_PAYLOAD] = { error };
 	int32_t lacks = -1;
 	int64_t detail = 0;
 	pl_status rc;

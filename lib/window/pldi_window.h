@@ -121,6 +121,19 @@ static inline void *pldi_peer_at(pld_tensor t, int peer, int64_t off_bytes)
 	return (char *)t.at_ + t.as_->delta[peer] + off_bytes;
 }
 
+/* An act on what t's handle has at byte off, of a rank that is observed (pldi_observe.h). */
+void pldi_window_act(enum pldi_act act, pld_tensor t, const struct pldi_domain *d, int peer,
+		     int64_t off_bytes, int64_t value);
+
+/* The same address, for a move of so many bytes: what counts them. */
+static inline void *pldi_peer_move(enum pldi_act act, pld_tensor t, const struct pldi_domain *d,
+				   int peer, int64_t off_bytes, int64_t bytes)
+{
+	if (pldi_observed(d->self->observe))
+		pldi_window_act(act, t, d, peer, off_bytes, bytes);
+	return pldi_peer_at(t, peer, off_bytes);
+}
+
 /* Frees the buffers with PLD_KEEP_HOST made at `depth` levels or deeper.  First error. */
 pl_status pldi_free_made_inside(struct pldi_rank *self, int depth, const char *where);
 

@@ -315,6 +315,30 @@ pl_tensor(pld_all)(pld_tensor t, const char *where)
 	return all;
 }
 
+int(pld_mapped)(pld_ctx c, int peer, const char *where)
+{
+	static const char call[] = "pld_mapped";
+	struct pldi_domain *d =
+		pldi_live(PLDI_MAY_ALL, call, where) ? pldi_domain_of(c, call, where) : NULL;
+	pl_status rc = d ? pldi_peer_check(d, peer, call, where) : pl_last_error()->status;
+
+	return rc ? (int)rc : 1; /* one machine: every rank maps the whole segment */
+}
+
+void pldi_window_act(enum pldi_act act, pld_tensor t, const struct pldi_domain *d, int peer,
+		     int64_t off_bytes, int64_t value)
+{
+	const struct pld_window_ *b = pldi_view(t.as_)->buffer;
+	const enum pldi_act_form form = pldi_act_form(act);
+	const int64_t elem_bytes = t.as_->layout->elem_bytes;
+	int64_t at = (char *)t.at_ - (char *)b->at + off_bytes;
+
+	if (form != PLDI_FORM_READ && form != PLDI_FORM_WRITE)
+		at /= elem_bytes;
+	pldi_observe_act(d->self->observe, act, d->world_rank[peer], b->place.number, at, value,
+			 elem_bytes, d->reuse);
+}
+
 pl_status pldi_domain_ended(const struct pldi_domain *d, const char *call, const char *where,
 			    const char *what)
 {

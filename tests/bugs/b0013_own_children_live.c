@@ -3,7 +3,7 @@
  *
  * Cause: the caller became a subreaper while the job ran, so orphans of its own children came to it
  * and ended with the job; and of its children only 256 were remembered, others were killed, too.
- * Shape: a child of ours forks a daemon and dies while the job runs; and a caller with 300 children.
+ * Shape: a child of ours forks a daemon and dies while the job runs; a caller with 300 children.
  * Fails: the daemon is dead after the job; or one of the 300 is.
  */
 #include "config.h"

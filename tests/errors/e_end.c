@@ -4,12 +4,11 @@
  */
 #include "config.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "errors.h"
+#include "output.h"
 
 static int me(void)
 {
@@ -286,37 +285,6 @@ static const struct row {
 	{ "told of the launcher", 2, the_launcher_ends_it, 3,
 	  "*rank 1 (pid *) ended with exit status 3*\n", "told 0, 0 wrong\n", 0 },
 };
-
-static int lines(const char *text)
-{
-	int n = 0;
-
-	for (; *text; text++)
-		n += *text == '\n';
-	return n;
-}
-
-/* What the job printed on descriptor `to`, from now on into a file. */
-static int divert(int to, int *before)
-{
-	int file = memfd_create("e_end", MFD_CLOEXEC);
-
-	*before = fcntl(to, F_DUPFD_CLOEXEC, 100);
-	if (file < 0 || *before < 0 || dup2(file, to) < 0)
-		abort();
-	return file;
-}
-
-static void restore(int to, int before, int file, char *text, size_t bytes)
-{
-	ssize_t n = pread(file, text, bytes - 1, 0);
-
-	text[n > 0 ? n : 0] = '\0';
-	if (dup2(before, to) < 0)
-		abort();
-	close(before);
-	close(file);
-}
 
 /* Alone the rank is this process: it must not be the test's. */
 static int run_alone(const struct row *row, const struct pld_config *config)

@@ -174,6 +174,10 @@ static const struct {
 	  "device_ids[1] is -1; ids are >= 0" },
 	{ PLD_CONFIG(.ndevices = 3, .device_ids = (const int[]){ 4, 0, 4 }), PL_EINVAL,
 	  "device_ids[0] and [2] are both 4" },
+	{ PLD_CONFIG(.counters = (pld_counters)-1), PL_EINVAL,
+	  "counters is -1; allowed: PLD_COUNTERS_OFF (0), PLD_COUNTERS_ON (1)" },
+	{ PLD_CONFIG(.counters = (pld_counters)2), PL_EINVAL,
+	  "counters is 2; allowed: PLD_COUNTERS_OFF (0), PLD_COUNTERS_ON (1)" },
 	{ { .ndevices = 1 },
 	  PL_EINVAL,
 	  "options without their size: size_ is 0; use the macro *(..), or set size_ to the "
@@ -255,7 +259,7 @@ static struct job make_job(void)
 	struct job j;
 	char text[512];
 
-	if (pldi_segment_create(2, 1 << 20, &j.seg, text, sizeof(text)) || pipe(j.told))
+	if (pldi_segment_create(2, 1 << 20, 0, &j.seg, text, sizeof(text)) || pipe(j.told))
 		abort();
 	return j;
 }
@@ -382,7 +386,7 @@ static void no_address_space(void)
 		return; /* its shadow is larger than any limit */
 	pldi_segment_close(&j.seg);
 	j.seg.fd = -1;
-	if (pldi_segment_create(2, 1 << 30, &j.seg, (char[512]){ 0 }, 512))
+	if (pldi_segment_create(2, 1 << 30, 0, &j.seg, (char[512]){ 0 }, 512))
 		abort();
 	munmap(j.seg.base, j.seg.bytes);
 	setrlimit(RLIMIT_AS, &as);

@@ -1,7 +1,7 @@
 /* e_levels.c - every class of call at every level that forbids it, and at those that allow it. */
 #include "config.h"
 
-#include "errors.h"
+#include "collectives.h"
 
 #define OUTSIDE "outside PLD_HOST; PLD_DISPATCH belongs inside it, PLD_INCORE inside PLD_DISPATCH"
 #define AT_HOST                                                                                    \
@@ -18,6 +18,7 @@ struct stage {
 	pld_tensor w; /* (1, 8) of INT32 */
 	pl_tensor host;
 	pl_tile tile;
+	struct coll_stage *coll;
 	int me, n;
 	int calls; /* of what must not be evaluated */
 	int host_runs, device_runs, incore_runs;
@@ -50,6 +51,15 @@ static void collectives_fail(const struct stage *s, const char *text)
 {
 	FAILS(pld_barrier(pld_world()), PL_ELEVEL, "pld_barrier", text);
 	FAILS(pld_barrier(s->w), PL_ELEVEL, "pld_barrier", text);
+	for (int i = 0; i < ncollectives; i++) {
+		const struct args a = coll_args(s->coll, &collectives[i]);
+		const char *where;
+		int got;
+
+		errors_begin();
+		got = collectives[i].call(&a, &where);
+		errors_fails(got, "at this level", PL_ELEVEL, collectives[i].name, text, where);
+	}
 }
 
 static void signals_fail(const struct stage *s, const char *text)
@@ -123,6 +133,7 @@ static void incore(struct stage *s)
 	WORKS(pld_wait(s->w, PL_AT(0, 7), 1, PLD_WAIT_GE));
 	WORKS(pld_wait_any(&c, 1, 0));
 	WORKS(pld_barrier(pld_world())); /* of every rank's kernel */
+	coll_works(s->coll);
 	s->tile = t;
 }
 
@@ -157,7 +168,7 @@ static void host(struct stage *s)
 	WORKS(w);
 	WORKS(pld_window(s->b, PL_SHAPE(4), PL_INT32));
 	WORKS(pld_free_window(w));
-	WORKS(pld_barrier(pld_world()));
+	coll_works(s->coll);
 	for (int r = 0; r < s->n; r++) {
 		pl_status got;
 
@@ -213,7 +224,8 @@ static void rows(int me, int n)
 			   .me = me,
 			   .n = n,
 			   .w = pld_new_window(PL_SHAPE(1, 8), PL_INT32),
-			   .host = pld_host_tensor(PL_SHAPE(4), PL_INT32) };
+			   .host = pld_host_tensor(PL_SHAPE(4), PL_INT32),
+			   .coll = coll_stage_new(pld_world(), 2, 3) };
 
 	PL_SCOPE {
 		s.tile = pl_full(PL_SHAPE(1, 1), PL_INT32, 1);
@@ -237,6 +249,7 @@ static void rows(int me, int n)
 	FAILS(PLD_INCORE(count(&s)), PL_ELEVEL, "PLD_INCORE", OUTSIDE);
 	HOLDS(s.calls == 0);
 	WORKS(pld_free_window(s.w));
+	coll_stage_free(s.coll);
 }
 
 int main(void)

@@ -159,6 +159,20 @@ static void init_without_fallocate(int n)
 	WORKS(pld_finalize());
 }
 
+/* They are committed behind the tables, and only where they are wanted. */
+static void init_without_counters(int n)
+{
+	const struct pld_config counting = PLD_CONFIG(.counters = PLD_COUNTERS_ON);
+	struct pld_stats stats;
+
+	fail_at(FALLOCATE, n, 1, ENOSPC);
+	FAILS(pld_init(&counting), PL_ENOMEM, "pld_init",
+	      "no memory for counters: No space left on device");
+	WORKS(pld_init(&counting));
+	WORKS(pld_get_stats(&stats));
+	WORKS(pld_finalize());
+}
+
 static int joining(void)
 {
 	int status = 0;
@@ -167,6 +181,7 @@ static int joining(void)
 		status |= in_child(init_without_tables, n);
 	for (int n = 1; n <= 6; n++)
 		status |= in_child(init_without_memory, n);
+	status |= in_child(init_without_counters, 7);
 	status |= in_child(init_without_files, 0);
 	status |= in_child(init_without_fallocate, 0);
 	return status;

@@ -1,10 +1,13 @@
-# Litmus and torture tests of layer sync: short in `make check`, STRESS_SECONDS each in `make stress`.
+# Litmus and torture tests of layer sync, and random collectives: short in `make check`,
+# STRESS_SECONDS each in `make stress`.
 stress_tests += \
 	%reldir%/litmus_bell \
 	%reldir%/litmus_line \
 	%reldir%/lock_stress \
 	%reldir%/lost_wake \
-	%reldir%/mp_litmus
+	%reldir%/mismatch_time \
+	%reldir%/mp_litmus \
+	%reldir%/coll_property
 
 stress_workers = %reldir%/stress.c %reldir%/stress.h
 
@@ -12,7 +15,11 @@ stress_workers = %reldir%/stress.c %reldir%/stress.h
 %canon_reldir%_litmus_line_SOURCES = %reldir%/litmus_line.c $(stress_workers)
 %canon_reldir%_lock_stress_SOURCES = %reldir%/lock_stress.c $(stress_workers)
 %canon_reldir%_lost_wake_SOURCES   = %reldir%/lost_wake.c $(stress_workers)
+%canon_reldir%_mismatch_time_SOURCES = %reldir%/mismatch_time.c $(stress_workers)
 %canon_reldir%_mp_litmus_SOURCES   = %reldir%/mp_litmus.c $(stress_workers)
+
+%canon_reldir%_coll_property_SOURCES = %reldir%/coll_property.c $(coll_model)
+%canon_reldir%_coll_property_LDADD   = $(LDADD) -lm
 
 # These bring futex calls of their own, so they do without the library.
 %canon_reldir%_litmus_bell_LDADD =
@@ -40,3 +47,9 @@ stress_weak = %reldir%/weak_bell.h %reldir%/weak_line.h
 %reldir%/litmus_bell.$(OBJEXT) %reldir%/litmus_line.$(OBJEXT) %reldir%/mp_litmus.$(OBJEXT): $(stress_weak)
 BUILT_SOURCES = $(stress_weak)
 CLEANFILES   += $(stress_weak)
+
+# By hand: more than 2^31 elements, 5 GB of memory.
+check_PROGRAMS += %reldir%/coll_huge
+huge: all %reldir%/coll_huge$(EXEEXT)
+	./pldrun -n 2 %reldir%/coll_huge
+PHONY += huge

@@ -53,7 +53,8 @@ static inline struct pldi_rank *ranks_make(int n, int32_t rank, int64_t reserve)
 	char text[512];
 
 	ck_assert_int_eq(pldi_params_read(&params, text, sizeof(text)), 0);
-	ck_assert_msg(pldi_segment_create(n, reserve, &seg, text, sizeof(text)) == 0, "%s", text);
+	ck_assert_msg(pldi_segment_create(n, reserve, 0, &seg, text, sizeof(text)) == 0, "%s",
+		      text);
 	self = pldi_rank_new(&seg, rank, -1, &params);
 	ranks_keep(self);
 	return self;
@@ -100,7 +101,7 @@ static inline void ranks_run(int n, void (*body)(struct pldi_rank *self, void *a
 	char text[512];
 
 	ck_assert_int_eq(pldi_params_read(&params, text, sizeof(text)), 0);
-	ck_assert_msg(pldi_segment_create(n, 64 << 20, &job.seg, text, sizeof(text)) == 0, "%s",
+	ck_assert_msg(pldi_segment_create(n, 64 << 20, 0, &job.seg, text, sizeof(text)) == 0, "%s",
 		      text);
 	for (int r = 0; r < n; r++) {
 		struct ranks_thread *t = &job.ranks[r];

@@ -2,12 +2,15 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 
 #include "../unit/unit.h"
 
 #include "pldi_layout.h"
 
 static const int32_t counts[] = { 1, 2, 3, 4, 5, 7, 8, 16, 63, 64, 65, 255, 256, 1000, 4095, 4096 };
+static const uint32_t observed[] = { 0, PLDI_OBSERVE_STATS,
+				     PLDI_OBSERVE_STATS | PLDI_OBSERVE_SCHEDULE };
 static const uint64_t reserves[] = { PLDI_PAGE,		3 * PLDI_PAGE,	   UINT64_C(1) << 20,
 				     UINT64_C(1) << 30, UINT64_C(5) << 32, UINT64_C(1) << 44 };
 
@@ -35,9 +38,10 @@ START_TEST(parts)
 {
 	const uint64_t n = (uint64_t)counts[_i];
 
-	for (int i = 0; i < ROWS(reserves); i++) {
-		struct pldi_head_shm h = { 0 };
-		const uint64_t r = reserves[i];
+	for (int i = 0; i < ROWS(reserves) * ROWS(observed); i++) {
+		struct pldi_head_shm h = { .observe = observed[i / ROWS(reserves)] };
+		const uint64_t r = reserves[i % ROWS(reserves)];
+		const bool schedule = h.observe & PLDI_OBSERVE_SCHEDULE;
 
 		pldi_layout_fill(&h, counts[_i], r);
 		ck_assert(h.nranks == counts[_i] && h.reserve == r);
@@ -53,14 +57,22 @@ START_TEST(parts)
 				      PLDI_MAX_BUFFERS * sizeof(struct pldi_buffer_shm) },
 				    { "arenas", h.arenas_off,
 				      PLDI_ARENAS * sizeof(struct pldi_arena_shm) },
+				    { "counters", h.stats_off, n * h.stats_stride },
+				    { "schedules", h.acts_off,
+				      n * schedule * PLDI_ACTS_MOST * sizeof(struct pldi_act_shm) },
 				    { "host", h.host_off, r },
 				    { "dense", h.dense_off, n * h.dense_stride },
 				    { "sparse", h.sparse_off, n * h.sparse_stride } },
-			    9);
+			    11);
 		/* both lists of a domain */
 		ck_assert(h.domain_stride >=
 			  sizeof(struct pldi_domain_shm) + 2 * n * sizeof(int32_t));
 		ck_assert(h.domain_stride % PLDI_LINE == 0);
+		/* both counts by peer; schedules are there or not at all */
+		ck_assert(h.stats_stride >=
+			  offsetof(struct pldi_stats_shm, moved) + 2 * n * sizeof(int64_t));
+		ck_assert_uint_eq(h.acts_stride,
+				  schedule ? PLDI_ACTS_MOST * sizeof(struct pldi_act_shm) : 0);
 	}
 }
 END_TEST
@@ -82,7 +94,10 @@ START_TEST(accessors)
 	ck_assert_ptr_eq(pldi_flag(&h, 7, 0), pldi_flag(&h, 6, last) + 1);
 	ck_assert((char *)(pldi_flag(&h, PLDI_MAX_DOMAINS - 1, last) + 1) <= base + h.buffers_off);
 	ck_assert((char *)(pldi_buffer_entry(&h, PLDI_MAX_BUFFERS - 1) + 1) <= base + h.arenas_off);
-	ck_assert((char *)(pldi_arena(&h, PLDI_REGION_SPARSE) + 1) <= base + h.host_off);
+	ck_assert((char *)(pldi_arena(&h, PLDI_REGION_SPARSE) + 1) <= base + h.stats_off);
+	ck_assert_ptr_eq(pldi_stats_of(&h, 0), base + h.stats_off);
+	ck_assert((char *)pldi_stats_of(&h, last) + h.stats_stride <= base + h.acts_off);
+	ck_assert(h.stats_off % PLDI_PAIR == 0 && h.stats_stride % PLDI_PAIR == 0);
 	ck_assert(h.slots_off % PLDI_PAIR == 0 && sizeof(struct pldi_slot_shm) % PLDI_PAIR == 0);
 	ck_assert(h.flags_off % PLDI_PAIR == 0);
 }

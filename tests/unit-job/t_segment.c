@@ -18,7 +18,8 @@ static struct pldi_segment create(int n, int64_t reserve)
 {
 	struct pldi_segment seg = { .fd = -1 };
 
-	ck_assert_msg(pldi_segment_create(n, reserve, &seg, text, sizeof(text)) == 0, "%s", text);
+	ck_assert_msg(pldi_segment_create(n, reserve, 0, &seg, text, sizeof(text)) == 0, "%s",
+		      text);
 	return seg;
 }
 
@@ -102,7 +103,7 @@ START_TEST(reserve)
 
 	close(fds);
 	for (n = 1; n <= 7; n += 2) {
-		int rc = pldi_segment_create(n, reserves[_i].given, &seg, text, sizeof(text));
+		int rc = pldi_segment_create(n, reserves[_i].given, 0, &seg, text, sizeof(text));
 
 		if (reserves[_i].got) {
 			ck_assert_msg(rc == 0, "%s: %s", reserves[_i].name, text);
@@ -135,6 +136,27 @@ START_TEST(found)
 					     1),
 			 0);
 	pldi_segment_close(&seg);
+}
+END_TEST
+
+/* Room for schedules is asked for, and takes no memory before it is used. */
+START_TEST(observed)
+{
+	struct pldi_segment seg = { .fd = -1 }, plain = create(3, 1 << 20);
+	const struct pldi_head_shm *h;
+
+	ck_assert_msg(pldi_segment_create(3, 1 << 20, PLDI_OBSERVE_STATS | PLDI_OBSERVE_SCHEDULE,
+					  &seg, text, sizeof(text)) == 0,
+		      "%s", text);
+	h = pldi_head(seg.base);
+	ck_assert_uint_eq(h->observe, PLDI_OBSERVE_STATS | PLDI_OBSERVE_SCHEDULE);
+	ck_assert_uint_eq(pldi_head(plain.base)->observe, 0);
+	ck_assert_uint_eq(pldi_head(plain.base)->acts_stride, 0);
+	ck_assert_uint_eq(h->acts_stride, PLDI_ACTS_MOST * sizeof(struct pldi_act_shm));
+	ck_assert(h->host_off >= h->acts_off + 3 * h->acts_stride);
+	ck_assert(blocks(&seg) == blocks(&plain));
+	pldi_segment_close(&seg);
+	pldi_segment_close(&plain);
 }
 END_TEST
 
@@ -317,6 +339,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, created, 0, ROWS(counts));
 	tcase_add_loop_test(tc, reserve, 0, ROWS(reserves));
 	tcase_add_loop_test(tc, found, 0, ROWS(counts));
+	tcase_add_test(tc, observed);
 	tcase_add_test(tc, mapped_twice);
 	tcase_add_test(tc, foreign);
 	tcase_add_loop_test(tc, committed, 0, ROWS(pieces));
