@@ -79,7 +79,17 @@ for what, array in (
 
 # ---- the steps on data of numpy's
 
-steps = {  # name: (modes, shape of a row, what y should be)
+def total(x, m):
+    return np.broadcast_to(x.astype("f8").sum(axis=0), x.shape)
+
+
+def weighted(x, m):
+    rows = x.astype("f8") * np.arange(1, SIZE + 1)
+    return np.broadcast_to(rows.reshape(1, -1), (len(x), 1, x.size))
+
+
+SIZE = 101  # --size of the steps that take it
+steps = {  # name: (modes, shape of a row, what y should be); a row may depend on the number of ranks
     "01_hello_rank": ([None], (8, 8), lambda x, m: x + ranks(x)),
     "02_programming_model": ([None], (8, 8), lambda x, m: x * (ranks(x) + 1)),
     "03_window_buffer": ([None], (1, 256), lambda x, m: x),
@@ -90,7 +100,21 @@ steps = {  # name: (modes, shape of a row, what y should be)
                    lambda x, m: np.roll(x, -1 if m == "get" else 1, axis=0)),
     "07_dynamic_rank_count": (["put", "get"], (1, 64),
                               lambda x, m: np.roll(x, -1 if m == "get" else 1, axis=0)),
+    "08_allreduce_mesh": ([None], (1, SIZE), total),
+    "09_allreduce_two_phase": ([None], (1, SIZE), total),
+    "10_allreduce_ring": ([None], (1, SIZE), total),
+    "11_allreduce_reveal": (["mesh", "two_phase", "ring", "auto"], (1, SIZE), total),
+    "12_broadcast": (["hand", "builtin", "auto"], (1, SIZE),
+                     lambda x, m: np.broadcast_to(x[0], x.shape)),
+    "13_allgather": (["hand", "builtin", "view", "auto"], (1, SIZE),
+                     lambda x, m: np.broadcast_to(x.reshape(1, -1), (len(x), 1, x.size))),
+    "14_reduce_scatter": (["hand", "builtin", "auto"], lambda p: (1, p * SIZE),
+                          lambda x, m: x.astype("f8").sum(axis=0).reshape(len(x), 1, SIZE)),
+    "15_all_to_all": (["hand", "builtin", "auto"], lambda p: (p, SIZE),
+                      lambda x, m: x.swapaxes(0, 1)),
+    "16_putting_it_together": (["three", "one"], (1, SIZE), weighted),
 }
+close = "01", "02", "08", "09", "10", "11", "14", "16"  # these compute; the others move
 
 
 def ranks(x):
@@ -108,8 +132,10 @@ def alone(p, step, *options):
 out = os.path.join(work, "y.npy")
 for step, (modes, row, golden) in steps.items():
     for mode, p, start in itertools.product(modes, (1, 2, 3, 5), (launched, alone)):
-        x = rng.standard_normal((p,) + row).astype("f4")
+        x = rng.standard_normal((p,) + (row(p) if callable(row) else row)).astype("f4")
         options = ["--mode", mode] if mode else []
+        if step >= "08":
+            options += ["--size", str(SIZE), "--repeat", "7"]
         files = {
             "C order": write("x.npy", x),
             "Fortran order, big-endian, 2.0": write("f.npy", np.asfortranarray(x.astype(">f4")), (2, 0)),
@@ -119,16 +145,17 @@ for step, (modes, row, golden) in steps.items():
             if os.path.exists(out):
                 os.unlink(out)
             r = start(p, step, *options, "--input", path, "--output", out)
-            if r.returncode or r.stdout != "OK\n" or r.stderr:
+            if r.returncode or r.stdout.split("\n")[-2:] != ["OK", ""] or r.stderr:
                 wrong(*what, r.returncode, r.stdout, r.stderr)
                 continue
             y = np.load(out)
-            if y.dtype != np.float32 or y.shape != x.shape:
-                wrong(*what, "output", y.dtype, y.shape)
-            elif step[:2] in ("01", "02"):
-                if not np.allclose(y, golden(x.astype("f8"), mode), rtol=1e-5, atol=1e-5):
+            want = golden(x.astype("f8") if step[:2] in close else x, mode)
+            if y.dtype != np.float32 or y.shape != want.shape:
+                wrong(*what, "output", y.dtype, y.shape, "wanted", want.shape)
+            elif step[:2] in close:
+                if not np.allclose(y, want, rtol=1e-5, atol=1e-5):
                     wrong(*what, "output differs")
-            elif y.tobytes() != golden(x, mode).tobytes():
+            elif y.tobytes() != want.tobytes():
                 wrong(*what, "output differs")
 
 r = launched(3, "04_barrier", "--output", out)
@@ -161,6 +188,13 @@ for what, array, says in (
         r = start(3, "05_remote_load_store", "--input", path)
         if r.returncode != 2 or r.stdout or line not in r.stderr:
             wrong("05 with wrong", what, start.__name__, r.returncode, r.stdout, r.stderr)
+
+path = write("x.npy", np.zeros((3, 1, 64), "f4"))
+r = launched(3, "08_allreduce_mesh", "--input", path, "--size", "63")
+line = ("08_allreduce_mesh: %s: float32 (3, 1, 64); allowed: float32 (3, 1, 63), a row for each of "
+        "the 3 ranks, with --size 63\n" % path)
+if r.returncode != 2 or r.stdout or line not in r.stderr:
+    wrong("08 with another --size", r.returncode, r.stdout, r.stderr)
 
 for name in os.listdir(work):
     os.unlink(os.path.join(work, name))

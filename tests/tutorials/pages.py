@@ -60,7 +60,10 @@ class Page:
 
 
 def pages():
-    return [Page(p) for p in sorted(glob.glob(os.path.join(tutorials, "[0-9]*.md")))]
+    found = sorted(glob.glob(os.path.join(tutorials, "[0-9]*.md")))
+    if len(found) < 16:
+        wrong("%d pages in %s, wanted 16" % (len(found), tutorials))
+    return [Page(p) for p in found]
 
 
 def hunks(block):

@@ -1,4 +1,4 @@
-/* check.c - a step's input, and its result against the golden one. */
+/* check.c - a step's input, its result against the golden one, its cost against the formula. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,14 @@ static pl_dims dims_of(pl_tensor t)
 	return d;
 }
 
-static void fill(pl_tensor x)
+/* The next index of y in row-major order. */
+static void step_index(pl_tensor y, pl_dims *at)
+{
+	for (int k = pl_ndim(y) - 1; k >= 0 && ++at->d[k] == pl_dim(y, k); k--)
+		at->d[k] = 0;
+}
+
+static void fill_with_noise(pl_tensor x)
 {
 	int64_t slice = pl_dim(x, 0) ? pl_count(x) / pl_dim(x, 0) : 0;
 	float *v = pl_data(x);
@@ -28,6 +35,15 @@ static void fill(pl_tensor x)
 	for (int64_t r = 0; r < pl_dim(x, 0); r++)
 		for (int64_t i = 0; i < slice; i++)
 			*v++ = (float)((r * 7919 + i * 104729) % 2003 - 1001) / 256.0f;
+}
+
+static void fill_by(const struct tut *t, pl_tensor x, tut_value *formula)
+{
+	pl_dims at = { .n = pl_ndim(x) };
+	float *v = pl_data(x);
+
+	for (int64_t c = 0; c < pl_count(x); c++, step_index(x, &at))
+		*v++ = (float)formula(t, at.d);
 }
 
 /* Ends the job: the other ranks would wait for an input that does not come. */
@@ -42,6 +58,7 @@ static void read_input(const struct tut *t, pl_tensor x)
 	pl_dims need = dims_of(x);
 	struct npy_shape has, wanted;
 	struct npy_error why;
+	char size[40] = "";
 	struct npy a;
 
 	if (npy_read(t->input, &a, &why)) {
@@ -50,11 +67,13 @@ static void read_input(const struct tut *t, pl_tensor x)
 	}
 	if (a.dtype != PL_FP32 || a.dims.n != need.n ||
 	    memcmp(a.dims.d, need.d, (size_t)need.n * sizeof(need.d[0]))) {
+		if (t->step->size)
+			snprintf(size, sizeof(size), ", with --size %lld", (long long)t->size);
 		snprintf(why.text, sizeof(why.text),
-			 "%s %s; allowed: %s %s, a row for each of the %d ranks",
+			 "%s %s; allowed: %s %s, a row for each of the %d ranks%s",
 			 npy_dtype_name(a.dtype), npy_shape_text(&a.dims, &has),
 			 npy_dtype_name(PL_FP32), npy_shape_text(&need, &wanted),
-			 pld_nranks(pld_world()));
+			 pld_nranks(pld_world()), size);
 		refuse(t, t->input, why.text);
 	} else {
 		memcpy(pl_data(x), a.data, (size_t)a.count * sizeof(float));
@@ -62,16 +81,23 @@ static void read_input(const struct tut *t, pl_tensor x)
 	npy_free(&a);
 }
 
-pl_tensor tut_input(struct tut *t, const pl_dims *shape)
+pl_tensor tut_input_by(struct tut *t, const pl_dims *shape, tut_value *formula)
 {
 	t->x = pld_host_tensor(shape, PL_FP32);
 	if (is_rank_0()) {
 		if (t->input)
 			read_input(t, t->x);
+		else if (formula)
+			fill_by(t, t->x, formula);
 		else
-			fill(t->x);
+			fill_with_noise(t->x);
 	}
 	return t->x;
+}
+
+pl_tensor tut_input(struct tut *t, const pl_dims *shape)
+{
+	return tut_input_by(t, shape, NULL);
 }
 
 static double element(pl_tensor y, const pl_dims *at)
@@ -91,13 +117,6 @@ static double off_by(double got, double want, enum tut_how how)
 	return how == TUT_CLOSE && off <= 1e-5 + 1e-5 * fabs(want) ? 0 : off;
 }
 
-/* The next index of y in row-major order. */
-static void step_index(pl_tensor y, pl_dims *at)
-{
-	for (int k = pl_ndim(y) - 1; k >= 0 && ++at->d[k] == pl_dim(y, k); k--)
-		at->d[k] = 0;
-}
-
 /* "[2][0][17]" */
 static const char *index_text(const pl_dims *at, char *s, size_t size)
 {
@@ -108,7 +127,9 @@ static const char *index_text(const pl_dims *at, char *s, size_t size)
 	return s;
 }
 
-static int compare(const struct tut *t, pl_tensor y, tut_value *want, enum tut_how how)
+/* name: NULL, or which of the step's results. */
+static int compare(const struct tut *t, const char *name, pl_tensor y, tut_value *want,
+		   enum tut_how how)
 {
 	pl_dims at = { .n = pl_ndim(y) }, worst = at;
 	double most = 0;
@@ -129,11 +150,11 @@ static int compare(const struct tut *t, pl_tensor y, tut_value *want, enum tut_h
 	if (!wrong)
 		return 0;
 	fprintf(stderr,
-		"%s: %s%s%sP = %d, rank %lld: maximum error %g at %s: got %.9g, wanted %.9g; "
+		"%s: %s%s%s%s%sP = %d, rank %lld: maximum error %g at %s: got %.9g, wanted %.9g; "
 		"%lld of %lld elements are wrong\n",
 		t->step->name, t->mode ? "mode " : "", t->mode ? t->mode : "", t->mode ? ", " : "",
-		pld_nranks(pld_world()), (long long)worst.d[0], most,
-		index_text(&worst, s, sizeof(s)), element(y, &worst), want(t, worst.d),
+		name ? name : "", name ? ", " : "", pld_nranks(pld_world()), (long long)worst.d[0],
+		most, index_text(&worst, s, sizeof(s)), element(y, &worst), want(t, worst.d),
 		(long long)wrong, (long long)pl_count(y));
 	return 1;
 }
@@ -146,10 +167,59 @@ int tut_check(struct tut *t, pl_tensor y, tut_value *want, enum tut_how how)
 
 	if (!is_rank_0())
 		return 0;
-	failed = compare(t, y, want, how);
+	failed = compare(t, NULL, y, want, how);
 	if (t->output && npy_write(t->output, pl_dtype_of(y), &dims, pl_data(y), &why)) {
 		fprintf(stderr, "%s: %s: %s\n", t->step->name, t->output, why.text);
 		failed = 1;
 	}
+	return failed;
+}
+
+int tut_check_too(struct tut *t, const char *name, pl_tensor y, tut_value *want, enum tut_how how)
+{
+	return is_rank_0() ? compare(t, name, y, want, how) : 0;
+}
+
+/* Rank 0: moved[r] is what the calls of rank r have moved since the job's start. */
+static int report(const struct tut *t, pl_tensor moved, tut_bytes *formula)
+{
+	int n = pld_nranks(pld_world()), failed = 0;
+
+	printf("cost: bytes moved by rank 0, 1, ..:");
+	for (int r = 0; r < n; r++)
+		printf(" %lld", (long long)(pl_read_int(moved, PL_AT(r)) / t->repeat));
+	for (int r = 0; r < n && formula; r++)
+		printf("%s %lld%s", r ? "" : " (formula:", (long long)formula(t, r),
+		       r < n - 1 ? "" : ")");
+	puts("");
+	for (int r = 0; r < n && formula && !failed; r++) {
+		const long long is = pl_read_int(moved, PL_AT(r));
+		const long long wanted = formula(t, r) * t->repeat;
+
+		if (is == wanted)
+			continue;
+		fprintf(stderr,
+			"%s: %s%s%sP = %d, rank %d: its calls moved %lld bytes in %d uses of the "
+			"kernel, wanted %lld\n",
+			t->step->name, t->mode ? "mode " : "", t->mode ? t->mode : "",
+			t->mode ? ", " : "", n, r, is, t->repeat, wanted);
+		failed = 1;
+	}
+	return failed;
+}
+
+int tut_cost(struct tut *t, tut_bytes *formula)
+{
+	int me = pld_rank(pld_world()), failed = 0;
+	struct pld_stats s;
+	pl_tensor moved;
+
+	pld_get_stats(&s); /* before the gathering, which is not the step's */
+	moved = pld_host_tensor(PL_SHAPE(pld_nranks(pld_world())), PL_INT64);
+	pl_write(moved, PL_AT(me), s.remote_bytes_read + s.remote_bytes_written);
+	pld_barrier(pld_world());
+	if (me == 0)
+		failed = report(t, moved, formula);
+	pld_host_free(moved);
 	return failed;
 }

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum option { DEVICES, MODE, INPUT, OUTPUT, HELP, NOPTIONS };
+#define MOST_SIZE INT64_C(1000000000000) /* more than any machine has room for */
+#define MOST_REPEAT 1000000		 /* cells of INT32 count the runs */
+
+enum option { DEVICES, MODE, SIZE, REPEAT, INPUT, OUTPUT, HELP, NOPTIONS };
 
 static const struct {
 	const char *brief, *name, *arg, *help;
@@ -16,6 +19,8 @@ static const struct {
 	{ "-d", "--devices", "LIST",
 	  "devices, one rank each, e.g. 0,1,2; under pldrun: as many as its ranks" },
 	{ NULL, "--mode", "MODE", "which of the step's modes" },
+	{ NULL, "--size", "N", "elements of a rank's slice" },
+	{ NULL, "--repeat", "N", "run the kernel N times, back to back" },
 	{ NULL, "--input", "FILE.npy", "take the world tensor from this file" },
 	{ NULL, "--output", "FILE.npy", "write the result to this file" },
 	{ "-h", "--help", NULL, "print this and exit" },
@@ -31,10 +36,12 @@ static void wrong(struct options *o, const char *format, ...)
 	va_end(args);
 }
 
-/* A step without modes does not have the option. */
+/* A step without modes, or with a fixed size, does not have the options for them. */
 static int has(const struct tut_step *step, int k)
 {
-	return k != MODE || step->modes;
+	if (k == MODE)
+		return step->modes != NULL;
+	return (k != SIZE && k != REPEAT) || step->size;
 }
 
 /* "-d/--devices LIST, --input FILE.npy, .." */
@@ -52,22 +59,19 @@ static const char *allowed(const struct tut_step *step, char *s, size_t size)
 	return s;
 }
 
-/*
- * One device id at s, up to a comma or the end: whole, 0 to INT_MAX.  Returns what follows, NULL
- * when it is none.
- */
-static const char *read_device(const char *s, int *id)
+/* A whole number from 0 to most at s.  Returns what follows, NULL when it is none. */
+static const char *read_number(const char *s, int64_t most, int64_t *number)
 {
 	char *end;
-	long v;
+	long long v;
 
 	if (*s < '0' || *s > '9')
 		return NULL;
 	errno = 0;
-	v = strtol(s, &end, 10);
-	if (errno || v > INT_MAX || (*end && *end != ','))
+	v = strtoll(s, &end, 10);
+	if (errno || v > most)
 		return NULL;
-	*id = (int)v;
+	*number = v;
 	return end;
 }
 
@@ -95,10 +99,11 @@ static void read_devices(struct options *o, const char *list)
 		return;
 	}
 	for (;;) {
-		int id = 0, n = o->ndevices;
-		const char *next = read_device(s, &id);
+		int n = o->ndevices;
+		int64_t id = 0;
+		const char *next = read_number(s, INT_MAX, &id);
 
-		if (!next) {
+		if (!next || (*next && *next != ',')) {
 			wrong(o,
 			      "devices '%.80s': '%.*s' at place %d; allowed: whole numbers from 0 "
 			      "to %d, all different, with commas between, e.g. 0,1,2",
@@ -109,10 +114,10 @@ static void read_devices(struct options *o, const char *list)
 			if (o->devices[i] == id) {
 				wrong(o,
 				      "devices '%.80s': %d at places %d and %d; allowed: each once",
-				      list, id, i, n);
+				      list, (int)id, i, n);
 				return;
 			}
-		o->devices[o->ndevices++] = id;
+		o->devices[o->ndevices++] = (int)id;
 		if (!*next)
 			return;
 		s = next + 1;
@@ -136,6 +141,18 @@ static void read_mode(struct options *o, const struct tut_step *step, const char
 	o->mode = mode;
 }
 
+static int64_t read_count(struct options *o, const char *what, const char *value, int64_t least,
+			  int64_t most)
+{
+	int64_t n = 0;
+	const char *end = read_number(value, most, &n);
+
+	if (!end || *end || n < least)
+		wrong(o, "%s '%.80s'; allowed: whole numbers from %lld to %lld", what, value,
+		      (long long)least, (long long)most);
+	return n;
+}
+
 static void set(struct options *o, const struct tut_step *step, int k, const char *value)
 {
 	if (k == DEVICES) {
@@ -143,6 +160,10 @@ static void set(struct options *o, const struct tut_step *step, int k, const cha
 		o->given = 1;
 	} else if (k == MODE) {
 		read_mode(o, step, value);
+	} else if (k == SIZE) {
+		o->size = read_count(o, "size", value, 0, MOST_SIZE);
+	} else if (k == REPEAT) {
+		o->repeat = (int)read_count(o, "repeat", value, 1, MOST_REPEAT);
 	} else if (k == INPUT) {
 		o->input = value;
 	} else if (k == OUTPUT) {
@@ -172,9 +193,9 @@ static int find(const struct tut_step *step, const char *arg, const char **value
 
 void options_read(int argc, char **argv, const struct tut_step *step, struct options *o)
 {
-	char list[300];
+	char list[400];
 
-	*o = (struct options){ .mode = NULL };
+	*o = (struct options){ .size = step->size, .repeat = 1 };
 	if (step->modes) {
 		snprintf(o->first_mode, sizeof(o->first_mode), "%.*s",
 			 (int)strcspn(step->modes, ","), step->modes);
@@ -215,5 +236,8 @@ void options_usage(const struct tut_step *step)
 	}
 	if (step->modes)
 		printf("Modes: %s; the first is the default.\n", step->modes);
+	if (step->size)
+		printf("Without --size and --repeat: %lld elements, once.\n",
+		       (long long)step->size);
 	printf("Started alone: ranks on devices %s, or on those of -d.\n", step->devices);
 }

@@ -6,8 +6,10 @@
 
 struct options {
 	const char *mode, *input, *output; /* as in struct tut */
-	char first_mode[32];		   /* what mode points to without --mode */
-	int *devices;			   /* from -d or the step's default; from malloc */
+	int64_t size;			   /* as in struct tut */
+	int repeat;
+	char first_mode[32]; /* what mode points to without --mode */
+	int *devices;	     /* from -d or the step's default; from malloc */
 	int ndevices;
 	int given;	 /* 1: there was a -d */
 	int help;	 /* 1: print options_usage, do nothing */

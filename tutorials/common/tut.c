@@ -16,6 +16,13 @@ int tut_mode_is(const struct tut *t, const char *mode)
 	return t->mode && !strcmp(t->mode, mode);
 }
 
+int tut_turn(int use, int uses)
+{
+	if (use == 1 && uses % 2 == 0)
+		return 0;
+	return (uses - use) % 2 ? -1 : 1;
+}
+
 /* Errors of the command line come to this point too, so that one rank prints them once. */
 static int in_rank(void *arg)
 {
@@ -58,8 +65,15 @@ int tut_main(int argc, char **argv, const struct tut_step *step)
 	int status;
 
 	options_read(argc, argv, step, &o);
-	job.t = (struct tut){ .step = step, .mode = o.mode, .input = o.input, .output = o.output };
+	job.t = (struct tut){ .step = step,
+			      .mode = o.mode,
+			      .input = o.input,
+			      .output = o.output,
+			      .size = o.size,
+			      .repeat = o.repeat };
 	config = ranks(&o);
+	if (step->size) /* such a step prints what it costs */
+		config.counters = PLD_COUNTERS_ON;
 	status = pld_run(&config, in_rank, &job);
 	free(o.devices);
 	return status;
