@@ -5,6 +5,7 @@
 # launch/*     scripts that run pldrun and look at what it does
 # stress/*     litmus and torture; short in check, long with `make stress`
 # tutorials/*  the steps: every mode, goldens, real data
+# examples/*   scripts that run the examples and compare with other programs
 # model/*      Promela models, checked by spin
 # api/check-*  scripts over sources, documents and the installed tree
 #
@@ -22,6 +23,7 @@ include tests/bugs/local.mk
 include tests/launch/local.mk
 include tests/stress/local.mk
 include tests/tutorials/local.mk
+include tests/examples/local.mk
 include tests/model/local.mk
 include tests/api/local.mk
 
