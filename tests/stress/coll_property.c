@@ -5,7 +5,7 @@
  *
  * Batches of random calls, back to back, on the world and on some random subsets of it, in turn.
  * Every rank draws the same calls from the seed (the argument, STRESS_SEED, or the clock's), which
- * is printed.  3 seconds; or this rank count's part of STRESS_SECONDS.
+ * is printed.  1 second; or this rank count's part of STRESS_SECONDS.
  */
 #include "config.h"
 
@@ -156,7 +156,7 @@ static uint64_t own_seed(const char *arg)
 int main(int argc, char **argv)
 {
 	const char *seconds = getenv("STRESS_SECONDS");
-	const double run_s = seconds && *seconds ? atof(seconds) / RANK_COUNTS : 3;
+	const double run_s = seconds && *seconds ? atof(seconds) / RANK_COUNTS : 1;
 	struct multi m = { .program = "coll_property", .row = "batches" };
 	struct coll_rig world;
 	int64_t until_ns, batches = 0;
