@@ -12,7 +12,7 @@ script_tests += \
 	%reldir%/check-reveal \
 	%reldir%/check-schedules
 EXTRA_DIST += %reldir%/steps.sh %reldir%/mutations %reldir%/data.py %reldir%/pages.py \
-	%reldir%/quotes.py %reldir%/pitfalls.py %reldir%/schedules.py
+	%reldir%/quotes.py %reldir%/linking.py %reldir%/pitfalls.py %reldir%/schedules.py
 
 # Run by the scripts, not by themselves.
 check_PROGRAMS += %reldir%/npy_copy %reldir%/wrong_step

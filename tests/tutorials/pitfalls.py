@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+import linking
+
 from pages import apply, pages, srcdir, tutorials, wrong, finish
 
 CC = shlex.split(os.environ.get("CC", "cc"))
@@ -24,9 +26,7 @@ def compile_step(work, name):
 
 
 def link(work, name):
-    r = subprocess.run(["./libtool", "--quiet", "--tag=CC", "--mode=link"] + CC +
-                       ["-o", work + "/" + name, work + "/" + name + ".o",
-                        "tutorials/common/libtut.la"], capture_output=True, text=True)
+    r = linking.link(shlex.join(CC), work + "/" + name, [work + "/" + name + ".o"])
     if r.returncode:
         wrong(name, "cannot be linked:", r.stderr)
     return not r.returncode

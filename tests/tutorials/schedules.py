@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+import linking
+
 SRC = os.environ["srcdir"]
 PS = (2, 3, 4, 5, 8)  # of which 3 and 5 do not divide 64, the usual size
 ODD = 61  # elements: no P divides it
@@ -247,14 +249,13 @@ MUTATIONS = [
 
 
 def link(name, program, *objects):
-    for command in ("%(CC)s %(CPPFLAGS)s %(SANITIZE)s -std=c11 -g -c -o {0}.o {0}.c",
-                    "./libtool --quiet --tag=CC --mode=link %(CC)s %(SANITIZE)s -o {0} {1} tutorials/common/libtut.la"):
-        words = shlex.split((command % os.environ).format(name, " ".join(objects)))
-        run = subprocess.run(words, capture_output=True, text=True)
-        if run.returncode:
-            wrong(name, program, run.stderr)
-            return False
-    return True
+    words = shlex.split("%(CC)s %(CPPFLAGS)s %(SANITIZE)s -std=c11 -g -c" % os.environ)
+    run = subprocess.run(words + ["-o", name + ".o", name + ".c"], capture_output=True, text=True)
+    if not run.returncode:
+        run = linking.link("%(CC)s %(SANITIZE)s" % os.environ, name, list(objects))
+    if run.returncode:
+        wrong(name, program, run.stderr)
+    return not run.returncode
 
 
 def check_mutation(number, file, right, mutant, step, noticed):
