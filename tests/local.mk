@@ -45,9 +45,9 @@ AM_TESTS_ENVIRONMENT = \
 	MAKE='$(MAKE)'; export MAKE; \
 	STRESS_SECONDS='$(STRESS_SECONDS)'; export STRESS_SECONDS;
 
-# make stress STRESS_SECONDS=600: the stress tests alone, each for so long.
+# make stress STRESS_SECONDS=600: the stress tests alone, each for so long, and all mutations.
 stress:
-	$(MAKE) check TESTS='$(stress_tests)' STRESS_SECONDS="$${STRESS_SECONDS:-60}"
+	$(MAKE) check TESTS='$(stress_tests) %reldir%/tutorials/check-mutations' STRESS_SECONDS="$${STRESS_SECONDS:-60}"
 PHONY += stress
 
 # By hand, as root: the README's commands in an empty Debian 12.
