@@ -3,7 +3,7 @@
 noinst_LTLIBRARIES += lib/libpldi.la
 lib_LTLIBRARIES    += lib/libpld.la
 pkgconfig_DATA     += lib/pld.pc
-EXTRA_DIST         += lib/LAYERS lib/libpld.map
+EXTRA_DIST         += lib/LAYERS lib/libpld.map lib/link-program
 
 AM_CPPFLAGS += \
 	-I$(srcdir)/lib/base -I$(srcdir)/lib/sync -I$(srcdir)/lib/observe -I$(srcdir)/lib/tensor -I$(srcdir)/lib/job \
