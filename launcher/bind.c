@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pldi_info.h"
 #include "pldi_options.h"
 
 enum { CPUS_MOST = 1 << 16 };
@@ -25,8 +26,7 @@ static bool has(const unsigned char *mask, size_t bytes, unsigned cpu)
 	return cpu / 8 < bytes && mask[cpu / 8] >> cpu % 8 & 1;
 }
 
-/* What this process may use, as a mask of *bytes.  NULL: cannot be known. */
-static unsigned char *allowed_cpus(size_t *bytes)
+unsigned char *pldi_allowed_cpus(size_t *bytes)
 {
 	unsigned char *mask;
 
@@ -59,23 +59,41 @@ static void add(struct masks *cores, const unsigned char *allowed, hwloc_const_c
 	cores->n += any;
 }
 
+/* hwloc reports a hidden /sys on stderr; here that is no error.  NULL: nothing is known. */
+static hwloc_topology_t load_topology(void)
+{
+	static const char hide[] = "HWLOC_HIDE_ERRORS";
+	const bool users = getenv(hide) != NULL;
+	hwloc_topology_t topology;
+
+	setenv(hide, "2", 0);
+	if (hwloc_topology_init(&topology)) {
+		topology = NULL;
+	} else if (hwloc_topology_load(topology)) {
+		hwloc_topology_destroy(topology);
+		topology = NULL;
+	}
+	if (!users)
+		unsetenv(hide); /* not for the ranks */
+	return topology;
+}
+
 static void add_cores(struct masks *cores, const unsigned char *allowed)
 {
-	hwloc_topology_t topology;
+	hwloc_topology_t topology = load_topology();
 	hwloc_obj_t core = NULL;
 
-	if (hwloc_topology_init(&topology))
+	if (!topology)
 		return;
-	if (hwloc_topology_load(topology) == 0)
-		while ((core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)))
-			add(cores, allowed, core->cpuset);
+	while ((core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)))
+		add(cores, allowed, core->cpuset);
 	hwloc_topology_destroy(topology);
 }
 
 /* The cores that may be used; where hwloc finds none (no /sys), each CPU is one. */
 static int find_cores(struct masks *cores)
 {
-	unsigned char *allowed = allowed_cpus(&cores->bytes);
+	unsigned char *allowed = pldi_allowed_cpus(&cores->bytes);
 
 	cores->n = 0;
 	cores->mask = allowed ? calloc(cores->bytes * 8, cores->bytes) : NULL;
@@ -147,4 +165,31 @@ int pldi_bind_ranks(struct pldi_options *o)
 	rc = choose(o, &cores);
 	free(cores.mask);
 	return rc;
+}
+
+void pldi_topology(char *text, size_t text_bytes)
+{
+	static const struct {
+		hwloc_obj_type_t type;
+		const char *name;
+	} kinds[] = {
+		{ HWLOC_OBJ_PACKAGE, "package" },
+		{ HWLOC_OBJ_NUMANODE, "NUMA node" },
+		{ HWLOC_OBJ_CORE, "core" },
+		{ HWLOC_OBJ_PU, "hardware thread" },
+	};
+	hwloc_topology_t topology = load_topology();
+	size_t used = 0;
+
+	snprintf(text, text_bytes, "not known");
+	for (size_t i = 0; topology && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		int n = hwloc_get_nbobjs_by_type(topology, kinds[i].type);
+
+		if (n > 0 && used < text_bytes)
+			used += (size_t)snprintf(text + used, text_bytes - used, "%s%d %s%s",
+						 used ? ", " : "", n, kinds[i].name,
+						 n == 1 ? "" : "s");
+	}
+	if (topology)
+		hwloc_topology_destroy(topology);
 }

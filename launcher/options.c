@@ -11,6 +11,7 @@
 
 #include <pld/job.h>
 
+#include "pldi_info.h"
 #include "pldi_layout.h"
 #include "pldi_options.h"
 #include "pldi_params.h"
@@ -189,13 +190,20 @@ static int read_stdin(struct pldi_options *o, const char *name, const char *valu
 {
 	int64_t rank;
 
+	o->launch.stdin_file = NULL;
 	if (strcmp(value, "none") == 0) {
 		o->launch.stdin_rank = PLDI_STDIN_NONE;
-		return 0;
+	} else if (strcmp(value, "all") == 0) {
+		o->launch.stdin_rank = PLDI_STDIN_ALL;
+	} else if (pldi_parse_int(value, 0, PLDI_MAX_RANKS - 1, &rank) == 0) {
+		o->launch.stdin_rank = (int)rank;
+	} else if (value[strspn(value, "+-0123456789")] == '\0') {
+		return wrong("%s '%s' is not a rank from 0 to %d, none, all or a file", name, value,
+			     PLDI_MAX_RANKS - 1);
+	} else {
+		o->launch.stdin_rank = PLDI_STDIN_NONE;
+		o->launch.stdin_file = value;
 	}
-	if (pldi_parse_int(value, 0, PLDI_MAX_RANKS - 1, &rank))
-		return wrong("%s '%s' is not a rank or none", name, value);
-	o->launch.stdin_rank = (int)rank;
 	return 0;
 }
 
@@ -237,6 +245,18 @@ static int print_version(struct pldi_options *o, const char *name, const char *v
 	return 1;
 }
 
+static int ask_report(struct pldi_options *o, const char *name, const char *value)
+{
+	char why[128];
+	int64_t pid;
+
+	(void)o;
+	if (pldi_parse_int(value, 1, INT32_MAX, &pid))
+		return wrong("%s '%s' is not the number of a process", name, value);
+	return pldi_report_ask((pid_t)pid, why, sizeof(why)) ? wrong("%s %s: %s", name, value, why)
+							     : 1;
+}
+
 static int print_params(struct pldi_options *o, const char *name, const char *value)
 {
 	(void)o;
@@ -251,6 +271,14 @@ static int print_params(struct pldi_options *o, const char *name, const char *va
 	return 1;
 }
 
+static int print_info(struct pldi_options *o, const char *name, const char *value)
+{
+	(void)name;
+	(void)value;
+	pldi_info(o->nranks ? o->nranks : o->ndevices, o->launch.reserve_bytes);
+	return 1;
+}
+
 static const struct option options[] = {
 	{ "-n", "-np", "P", read_n, "start P ranks" },
 	{ "-d", "--devices", "LIST", read_devices, "a rank for each device, as in 0,2,4; gives P" },
@@ -259,7 +287,8 @@ static const struct option options[] = {
 	{ "-x", NULL, "NAME[=VALUE]", read_env, "set a variable for the ranks, or demand it" },
 	{ "--wdir", NULL, "DIR", read_wdir, "run in this folder" },
 	{ "--label", NULL, NULL, read_label, "begin each line of output with [RANK]" },
-	{ "--stdin", NULL, "RANK", read_stdin, "who reads stdin; none; default 0" },
+	{ "--stdin", NULL, "WHO", read_stdin,
+	  "the rank that has stdin (default 0), none, all (a copy each), or a file for each" },
 	{ "--timeout", NULL, "SECONDS", read_timeout,
 	  "end the job then, with a report and status 124" },
 	{ "--grace", NULL, "SECONDS", read_grace, "from SIGTERM to SIGKILL; default 5" },
@@ -268,8 +297,12 @@ static const struct option options[] = {
 	{ "--stats", NULL, NULL, read_stats,
 	  "print what each rank's calls have moved and waited for" },
 	{ "--report", NULL, "FILE", read_report, "write the same as JSON; - is stdout" },
+	{ "--report-now", NULL, "PID", ask_report,
+	  "have the pldrun with this number print what its ranks do" },
 	{ "--schedule", NULL, "FILE", read_schedule,
 	  "list what each rank's calls do to peers and cells; - is stdout" },
+	{ "--info", NULL, NULL, print_info,
+	  "print what the machine offers a job of -n ranks, its limits and their cures" },
 	{ "--params", NULL, NULL, print_params, "list the variables that tune the library" },
 	{ "--help", "-h", NULL, print_help, "this" },
 	{ "--version", NULL, NULL, print_version, "the version" },
@@ -291,8 +324,9 @@ static int print_help(struct pldi_options *o, const char *name, const char *valu
 			 options[i].value ? " " : "", options[i].value ? options[i].value : "");
 		printf("  %-22s  %s\n", text, options[i].help);
 	}
-	puts("\nExit status: the first failing rank's, 128+n for a signal, 124 for --timeout, 125\n"
-	     "when pldrun itself fails, 126 or 127 when the program cannot be started.\n"
+	puts("\nExit status: the first failing rank's, 128+n for a signal, 120 for a deadlock,\n"
+	     "124 for --timeout, 125 when pldrun itself fails, 126 or 127 when the program cannot\n"
+	     "be started.\n"
 	     "More: man pldrun");
 	return 1;
 }

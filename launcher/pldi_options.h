@@ -28,4 +28,7 @@ void pldi_options_free(struct pldi_options *o);
 /* CPU masks of all ranks for --bind.  0, or -1 and one line on stderr. */
 int pldi_bind_ranks(struct pldi_options *o);
 
+/* Has the launcher that is process pid print what its ranks do.  -1, and why. */
+int pldi_report_ask(pid_t pid, char *why, size_t bytes);
+
 #endif

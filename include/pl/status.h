@@ -14,9 +14,10 @@ typedef enum pl_status {
 	PL_ENOMEM = -3,	     /* segment, /dev/shm or arena exhausted */
 	PL_ETIMEDOUT = -4,   /* the caller's timeout; never fatal, never calls the handler */
 	PL_EMISMATCH = -5,   /* ranks disagree about a collective call */
-	PL_EABORTED = -6,    /* the job is ending: a peer died, abort, deadlock */
-	PL_ESYS = -7,	     /* a system call failed */
-	PL_EUNSUPPORTED = -8 /* a mode that this build or dtype does not have */
+	PL_EABORTED = -6,     /* the job is ending: a peer died, abort, deadlock */
+	PL_ESYS = -7,	      /* a system call failed */
+	PL_EUNSUPPORTED = -8, /* a mode that this build or dtype does not have */
+	PL_EDEADLOCK = -9     /* a wait that nobody is left to end */
 } pl_status;
 
 /* One error, born once.  Its texts live until the next error of this thread. */
@@ -34,7 +35,7 @@ typedef enum pl_errors { PL_ERRORS_END = 0, PL_ERRORS_RETURN = 1 } pl_errors;
  * former setting.
  *
  * PL_ERRORS_END (default): one line on stderr, `pld: rank R: call: what, allowed, file:line`, and
- * the end of the whole job with exit status 1.
+ * the end of the whole job with exit status 1; 120 for PL_EDEADLOCK.
  * PL_ERRORS_RETURN: the call returns the status.  A call that returns a tile or a tensor returns
  * the null one, and every call that is given a null one does nothing and returns the status of
  * the error that made it (or null again): a chain of calls is checked once, at its end.

@@ -33,7 +33,8 @@ PL_API pl_status (pld_notify)(pld_tensor signal, int peer, const pl_dims *at, in
  * pld_wait - block until own cell `at` is == (EQ) or >= (GE) expected.  Only reads the cell.
  * Spins, yields, then sleeps: a long wait uses no CPU.  Acquire: see pld_notify.  For counters
  * use GE: EQ misses a value that a fast peer has already passed.
- * PL_EABORTED when the job ends meanwhile.
+ * PL_EABORTED when the job ends meanwhile; PL_EDEADLOCK when the job has one rank, which has one
+ * thread: nobody could notify.  (Of several ranks that all wait pldrun ends the job: pldrun(1).)
  */
 PL_API pl_status (pld_wait)(pld_tensor signal, const pl_dims *at, int32_t expected,
 			    pld_wait_cmp cmp, const char *where);

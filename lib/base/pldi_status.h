@@ -14,6 +14,8 @@ struct pldi_errors {
 	void *handler_arg;
 	/* Ends the job under PL_ERRORS_END; NULL: one line and exit(1).  Set by layer job. */
 	void (*end)(const struct pl_error *e);
+	/* Told of each error that does not end the job; NULL: nobody.  Set by layer job. */
+	void (*note)(const struct pl_error *e);
 	_Atomic int first; /* first status born since pldi_errors_mark(): what a level returns */
 };
 

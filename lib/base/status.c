@@ -54,6 +54,8 @@ pl_status pldi_fail(pl_status status, const char *call, const char *where, const
 	/* relaxed: a switch of this rank; its threads may see a change late */
 	if (atomic_load_explicit(&errors->mode, memory_order_relaxed) == PL_ERRORS_END)
 		(errors->end ? errors->end : end_without_job)(&last);
+	else if (errors->note)
+		errors->note(&last);
 	return status;
 }
 
@@ -106,7 +108,8 @@ const char *pl_status_name(pl_status s)
 {
 	static const char *const names[] = { "PL_OK",	    "PL_EINVAL",    "PL_ELEVEL",
 					     "PL_ENOMEM",   "PL_ETIMEDOUT", "PL_EMISMATCH",
-					     "PL_EABORTED", "PL_ESYS",	    "PL_EUNSUPPORTED" };
+					     "PL_EABORTED", "PL_ESYS",	    "PL_EUNSUPPORTED",
+					     "PL_EDEADLOCK" };
 	const unsigned int i = 0u - (unsigned int)s;
 
 	return i < sizeof(names) / sizeof(names[0]) ? names[i] : "unknown pl_status";

@@ -18,6 +18,7 @@
 #include "config.h"
 
 #include "pldi_coll.h"
+#include "pldi_delay.h"
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
@@ -33,6 +34,7 @@ pl_status pldi_coll_begin(struct pldi_coll *c, pl_tensor input, const int64_t pa
 		return pldi_agree(d, &c->what, payload, c->where);
 	if (input.as_)
 		pldi_coll_copy(c->target.at_, input.at_, c->count * c->elem_bytes);
+	PLDI_DELAY();
 	pldi_post(d, &c->what, payload, c->where);
 	return PL_OK;
 }
@@ -40,6 +42,7 @@ pl_status pldi_coll_begin(struct pldi_coll *c, pl_tensor input, const int64_t pa
 /* [B3] */
 static void take_back(struct pldi_coll *c)
 {
+	PLDI_DELAY();
 	c->d->reuse = true;
 	for (int row = 0; row < PLDI_BARRIER_ROWS; row++)
 		for (int32_t m = 0; c->credits[row] && m < c->d->pub.nranks; m++)
@@ -93,7 +96,8 @@ pl_status pldi_coll_wait(struct pldi_coll *c, int64_t row, int32_t member, int32
 	struct pldi_cell cell = { .expected = expected,
 				  .cmp = PLD_WAIT_GE,
 				  .index = cell_at(c, row, member),
-				  .reuse = c->d->reuse };
+				  .reuse = c->d->reuse,
+				  .who = { c->d->world_rank[member], c->d->id, c->d->seq } };
 
 	cell.word = (const _Atomic int32_t *)c->signal.at_ + cell.index;
 	pldi_cell_place(&cell, c->signal);
@@ -113,9 +117,11 @@ static pl_status barrier_on_cells(struct pldi_coll *c, int row)
 	const int32_t me = c->d->pub.rank, n = c->d->pub.nranks, g = ++c->credits[row];
 	pl_status rc = PL_OK;
 
+	PLDI_DELAY();
 	for (int32_t m = 0; m < n; m++) /* [B1] */
 		if (m != me)
 			pldi_coll_notify(c, row, m, me, 1);
+	PLDI_DELAY();
 	for (int32_t m = 0; m < n && rc == PL_OK; m++) /* [B2] */
 		if (m != me)
 			rc = pldi_coll_wait(c, row, m, g);
@@ -140,6 +146,7 @@ pl_status pldi_coll_barrier(struct pldi_coll *c, int row, enum pldi_part part)
 		if (pldi_await_all(d))
 			rc = pldi_fail_aborted(d->self, c->call, c->where);
 	}
+	PLDI_DELAY();
 	c->compared = true;
 	return rc;
 }

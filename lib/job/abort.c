@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "pldi_delay.h"
 #include "pldi_futex.h"
 #include "pldi_job.h"
 
@@ -34,6 +35,7 @@ void pldi_abort_wake(struct pldi_slot_shm *slot, void *base, uint64_t bytes)
 	pldi_bell_ring(bell);
 	/* relaxed: a stale offset wakes somebody who looks again and sleeps on */
 	off = atomic_load_explicit(&slot->wait.off, memory_order_relaxed);
+	PLDI_DELAY();
 	if (atomic_load_explicit(&slot->wait.kind, memory_order_relaxed) == PLDI_WAIT_LINE &&
 	    off % sizeof(uint32_t) == 0 && off <= bytes - sizeof(uint32_t))
 		pldi_futex_wake((_Atomic uint32_t *)(void *)((char *)base + off));
@@ -81,9 +83,12 @@ _Noreturn static void end_job(struct pldi_rank *self, const struct pl_error *e, 
 	if (pldi_abort_claim(self->seg.base, self->rank, status)) {
 		if (*e->text)
 			print_error(self->rank, e);
+		PLDI_DELAY();
 		pldi_tell(self, PLDI_TOLD_ERROR);
+		PLDI_DELAY();
 		pldi_abort_ring(self->seg.base, self->seg.bytes);
 	}
+	PLDI_DELAY();
 	pldi_abort_by(self->seg.base, &status);
 	flush_stdout();
 	_exit(status);
@@ -111,11 +116,27 @@ _Noreturn static void end_process(const struct pldi_rank *self, const struct pl_
 
 void pldi_end_job(const struct pl_error *e)
 {
+	const int status = e->status == PL_EDEADLOCK ? PLDI_EXIT_DEADLOCK : EXIT_FAILURE;
 	struct pldi_rank *self = pldi_self();
 
 	if (self && !self->forked && !self->final_where)
-		end_job(self, e, EXIT_FAILURE);
-	end_process(self, e, EXIT_FAILURE);
+		end_job(self, e, status);
+	end_process(self, e, status);
+}
+
+void pldi_note_error(const struct pl_error *e)
+{
+	struct pldi_rank *self = pldi_self();
+
+	/* that the job ends is no reason of this rank's */
+	if (!self || self->forked || !self->slot || e->status == PL_EABORTED)
+		return;
+	/* an error may be born under the mutex: better no note than a wait for oneself */
+	if (pthread_mutex_trylock(&self->mutex))
+		return;
+	snprintf(self->slot->error.text, sizeof(self->slot->error.text), "%s: %s%s%s", e->call,
+		 e->text, *e->where ? ", " : "", e->where);
+	pthread_mutex_unlock(&self->mutex);
 }
 
 pl_status pldi_fail_aborted(struct pldi_rank *self, const char *call, const char *where)

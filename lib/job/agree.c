@@ -8,6 +8,7 @@
 #include <pld/memory.h>
 
 #include "pldi_agree.h"
+#include "pldi_delay.h"
 
 /* ---- fingerprints ---------------------------------------------------------------------------- */
 
@@ -167,6 +168,7 @@ static pl_status mismatch(struct pldi_domain *d, const struct pldi_call *c, int3
 	d->broken = true;
 	/* relaxed: with the bells below, whose ring is a release */
 	atomic_store_explicit(&d->shm->broken, 1, memory_order_relaxed);
+	PLDI_DELAY();
 	for (int32_t m = 0; m < d->pub.nranks; m++)
 		pldi_bell_ring(d->bell[m]);
 	return pldi_fail(PL_EMISMATCH, pldi_call_name(c), where,
@@ -196,6 +198,7 @@ pl_status pldi_begin(struct pldi_domain *d, const char *call, const char *where)
 
 void pldi_end(struct pldi_domain *d)
 {
+	PLDI_DELAY();
 	/* release: pairs with the acquire in pldi_begin */
 	atomic_store_explicit(&d->busy, NULL, memory_order_release);
 }
@@ -211,11 +214,14 @@ void pldi_post(struct pldi_domain *d, const struct pldi_call *c,
 			      memory_order_relaxed);
 	if (pldi_observed(d->self->observe))
 		pldi_observe_collective(d->self->observe);
+	PLDI_DELAY();
 	sign(d, f, c, site); /* [A1] */
 	if (payload)
 		memcpy(f->payload[n % 2], payload, sizeof(f->payload[0]));
+	PLDI_DELAY();
 	pldi_step(d); /* [A2] */
 	d->entry = d->posts;
+	PLDI_DELAY();
 }
 
 void pldi_step(struct pldi_domain *d)
@@ -259,7 +265,7 @@ int pldi_await(struct pldi_domain *d, int32_t member, uint32_t posts)
 	struct pldi_flag_shm *f = &d->flags[member];
 
 	return pldi_wait_line(d->self, (struct pldi_line){ &f->v, &f->sleepers }, posts,
-			      d->world_rank[member]);
+			      (struct pldi_awaited){ d->world_rank[member], d->id, d->seq });
 }
 
 int pldi_await_all(struct pldi_domain *d)
@@ -275,6 +281,7 @@ pl_status pldi_meet(struct pldi_domain *d, const struct pldi_call *c, const char
 {
 	if (pldi_await_all(d)) /* [A3] */
 		return pldi_fail_aborted(d->self, pldi_call_name(c), where);
+	PLDI_DELAY();
 	return pldi_compare(d, c, where);
 }
 

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pldi_delay.h"
 #include "pldi_domain.h"
 #include "pldi_lock.h"
 
@@ -148,11 +149,13 @@ static void join(const struct pldi_form *f, uint32_t id)
 	/* relaxed, all: nobody looks at them before all have come */
 	uint32_t joined = 1 + atomic_load_explicit(&e->joined, memory_order_relaxed);
 
+	PLDI_DELAY();
 	come(f, e);
 	atomic_store_explicit(&flag->v, 0, memory_order_relaxed);
 	atomic_store_explicit(&flag->sleepers, 0, memory_order_relaxed);
 	/* an ended domain had the same id and numbers */
 	flag->call[0].seq = flag->call[1].seq = 0;
+	PLDI_DELAY();
 	if (joined == (uint32_t)e->n)
 		e->state = PLDI_DOMAIN_LIVE;
 	/* several post, but one at a time: the lock makes them one poster */
@@ -235,6 +238,7 @@ static void refuse(struct pldi_domain_shm *e, uint32_t refusal)
 	/* relaxed, both: under the lock; broken comes before the post that waiters acquire */
 	e->left = (int32_t)atomic_load_explicit(&e->joined, memory_order_relaxed);
 	atomic_store_explicit(&e->broken, NEVER_FORMED, memory_order_relaxed);
+	PLDI_DELAY();
 	pldi_line_post((struct pldi_line){ &e->joined, &e->sleepers }, (uint32_t)e->n);
 }
 
@@ -291,8 +295,9 @@ static pl_status wait_all(const struct pldi_form *f, uint32_t id, struct no_doma
 	struct pldi_domain_shm *e = entry(f, id);
 
 	if (pldi_wait_line(f->self, (struct pldi_line){ &e->joined, &e->sleepers }, (uint32_t)f->n,
-			   -1))
+			   PLDI_ANYBODY))
 		return PL_EABORTED;
+	PLDI_DELAY();
 	/* relaxed: before the post that the wait has acquired */
 	if (atomic_load_explicit(&e->broken, memory_order_relaxed) != NEVER_FORMED)
 		return PL_OK;
@@ -335,6 +340,7 @@ struct pldi_domain *pldi_domain_form(const struct pldi_form *f)
 		id = meet(f, &no);
 		pldi_unlock(&h->lock);
 	}
+	PLDI_DELAY();
 	if (id)
 		no.status = wait_all(f, id, &no);
 	if (no.status != PL_OK) {

@@ -144,8 +144,7 @@ static inline pl_status pldi_may(struct pldi_rank *self, enum pldi_right c, cons
 /* How the launcher tells a rank of its job, in the environment; strict. */
 #define PLDI_ENV_RANK "PLD_RANK"
 #define PLDI_ENV_NRANKS "PLD_NRANKS"
-/* "ABI:segment descriptor:status descriptor" */
-#define PLDI_ENV_JOB "PLD_JOB"
+#define PLDI_ENV_JOB "PLD_JOB" /* pldi_launched.h */
 
 /* What a rank tells the launcher on its status descriptor: one such message, written whole. */
 enum pldi_told {
@@ -164,7 +163,7 @@ void pldi_tell_as(int32_t rank, int status_fd, enum pldi_told what);
 pl_status pldi_join(const struct pld_config *config, const char *call, const char *where);
 /* From here on an error of this process is one of its job's: pldi_end_job. */
 void pldi_errors_of_job(void);
-/* The job this process was started in, before it has joined: its head, or NULL. */
+/* The job this process was started in, before it has joined: its head, or NULL (launched.c). */
 struct pldi_head_shm *pldi_launched_head(int32_t *rank, int *status_fd);
 /* Is there a launcher: are the variables set? */
 bool pldi_launched(void);
@@ -210,6 +209,8 @@ pl_status pldi_observe_start(struct pldi_rank *self, pld_counters wanted, const 
 
 /* ---- ending the job (abort.c) ---------------------------------------------------------------- */
 
+enum { PLDI_EXIT_DEADLOCK = 120 }; /* of every rank, and of the job */
+
 static inline bool pldi_aborted(const struct pldi_rank *self)
 {
 	const struct pldi_head_shm *h = self->seg.base;
@@ -224,6 +225,8 @@ pl_status pldi_fail_aborted(struct pldi_rank *self, const char *call, const char
  * its pld_init is likely to be every rank's, and one of them prints it.
  */
 void pldi_end_job(const struct pl_error *e);
+/* pldi_errors()->note: the last error, for reports on a rank that does not do what others await. */
+void pldi_note_error(const struct pl_error *e);
 /*
  * Marks the job as ended, by `by` (a rank, or nranks for the launcher), with the exit status that
  * silent ranks take.  False: another was first.
@@ -243,6 +246,14 @@ void pldi_abort_ring(void *base, uint64_t bytes);
 
 /* ---- sleeping, published (wait.c) ------------------------------------------------------------ */
 
+/* Who could end a wait, for reports, where that is known: by the collective call that waits. */
+struct pldi_awaited {
+	int32_t peer;	 /* world rank, or -1 */
+	uint32_t domain; /* PLDI_NO_CALL: no collective call */
+	uint32_t call;	 /* its number there */
+};
+#define PLDI_ANYBODY ((struct pldi_awaited){ -1, PLDI_NO_CALL, 0 })
+
 struct pldi_sleep {
 	enum pldi_wait_kind kind;
 	uint32_t cmp;
@@ -250,7 +261,8 @@ struct pldi_sleep {
 	const void *word; /* tested */
 	int64_t index;
 	uint32_t buffer;
-	int32_t peer;
+	const char *name; /* of the buffer, or NULL */
+	struct pldi_awaited who;
 	int64_t deadline_ns;
 	int64_t since_ns; /* set by pldi_sleep_begin */
 };
@@ -262,7 +274,10 @@ bool pldi_sleep_begin(struct pldi_rank *self, struct pldi_sleep *s);
 bool pldi_sleep_publish(struct pldi_rank *self, const struct pldi_sleep *s);
 void pldi_sleep_end(struct pldi_rank *self, bool published);
 
-/* Waits until a line has reached x; peer: world rank of its poster, or -1.  -1: the job ends. */
-int pldi_wait_line(struct pldi_rank *self, struct pldi_line l, uint32_t x, int32_t peer);
+/* Waits until a line has reached x.  -1: the job ends. */
+int pldi_wait_line(struct pldi_rank *self, struct pldi_line l, uint32_t x, struct pldi_awaited who);
+
+/* Nobody is there who could end a wait: a job of one rank that has one thread. */
+bool pldi_alone(const struct pldi_rank *self);
 
 #endif

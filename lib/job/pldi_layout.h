@@ -28,7 +28,7 @@
 
 #include "pldi_observe.h"
 
-#define PLDI_ABI 2u
+#define PLDI_ABI 3u
 #define PLDI_MAGIC 0x31646c70u /* "pld1" */
 
 #define PLDI_LINE 64
@@ -46,6 +46,8 @@
 #define PLDI_SITE_TEXT 56
 #define PLDI_CALL_ARGS 10
 #define PLDI_PAYLOAD 4 /* words */
+#define PLDI_NAME_TEXT 24
+#define PLDI_ERROR_TEXT 256
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
@@ -101,6 +103,7 @@ enum pldi_wait_kind {
 };
 
 /* What a rank sleeps on, for the launcher. */
+#define PLDI_NO_CALL UINT32_MAX
 struct pldi_wait_shm {
 	_Atomic uint32_t epoch; /* grows at each begin and end of a sleep: odd while asleep */
 	_Atomic uint32_t kind;	/* enum pldi_wait_kind */
@@ -109,9 +112,17 @@ struct pldi_wait_shm {
 	_Atomic uint64_t off;	 /* of the word that is tested */
 	_Atomic int64_t index;	 /* a cell: its linear index in the view */
 	_Atomic uint32_t buffer; /* a cell: number of its buffer */
-	_Atomic int32_t peer;	 /* a line: world rank of who posts it, else -1 */
+	_Atomic int32_t peer;	 /* world rank of who is to post or notify, -1: not known */
 	_Atomic int64_t since_ns;
 	_Atomic int64_t deadline_ns;
+	_Atomic uint32_t domain;   /* of the collective call that waits, PLDI_NO_CALL: none does */
+	_Atomic uint32_t call;	   /* its number there */
+	char name[PLDI_NAME_TEXT]; /* a cell: of its buffer, or "" */
+};
+
+/* The last error of a rank that goes on after errors (PL_ERRORS_RETURN). */
+struct pldi_error_shm {
+	char text[PLDI_ERROR_TEXT];
 };
 
 enum pldi_slot_state {
@@ -134,6 +145,8 @@ struct pldi_slot_shm {
 	_Alignas(PLDI_LINE) struct pldi_wait_shm wait;
 
 	struct pldi_site_shm site[PLDI_SITES];
+
+	_Alignas(PLDI_LINE) struct pldi_error_shm error;
 };
 
 /* ---- domains --------------------------------------------------------------------------------- */

@@ -43,6 +43,13 @@ void pldi_segment_remove_stale_names(void);
 void pldi_segment_close(struct pldi_segment *seg);
 
 /*
+ * For a launcher: no access of this process to seg, which stays where it is, ends in SIGBUS,
+ * whatever ranks do to the file.  Undone in a process that becomes a rank.
+ */
+void pldi_segment_guard(const struct pldi_segment *seg);
+void pldi_segment_unguard(void);
+
+/*
  * Whether fd still is the segment: a program may have closed it, and opened a file of its own under
  * its number.
  */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +16,9 @@
 #include <pl/tensor.h>
 
 #include "pldi_agree.h"
+#include "pldi_delay.h"
 #include "pldi_domain.h"
+#include "pldi_launched.h"
 #include "pldi_opts.h"
 #include "pldi_rank.h"
 #include "pldi_tensor.h"
@@ -105,82 +106,10 @@ void pldi_tell(const struct pldi_rank *self, enum pldi_told what)
 		pldi_tell_as(self->rank, self->status_fd, what);
 }
 
-/* ---- the job this process was started in ----------------------------------------------------- */
-
-struct launched {
-	int32_t rank, nranks;
-	int seg_fd, status_fd;
-};
-
 void pldi_errors_of_job(void)
 {
 	pldi_errors()->end = pldi_end_job;
-}
-
-/* Without errors of its own: it serves to report one. */
-struct pldi_head_shm *pldi_launched_head(int32_t *rank, int *status_fd)
-{
-	const char *job = getenv(PLDI_ENV_JOB), *number = getenv(PLDI_ENV_RANK);
-	struct pldi_head_shm *h;
-	unsigned abi;
-	int seg_fd;
-	int64_t v;
-
-	if (!job || !number || sscanf(job, "%u:%d:%d", &abi, &seg_fd, status_fd) != 3 ||
-	    abi != PLDI_ABI || !(h = pldi_segment_map_head(seg_fd)))
-		return NULL;
-	if (pldi_parse_int(number, 0, h->nranks - 1, &v))
-		return NULL;
-	*rank = (int32_t)v;
-	return h;
-}
-
-bool pldi_launched(void)
-{
-	return getenv(PLDI_ENV_JOB) != NULL;
-}
-
-static pl_status env_int(const char *name, int64_t least, int64_t most, int32_t *out,
-			 const char *call, const char *where)
-{
-	const char *s = getenv(name);
-	int64_t v;
-
-	if (!s || pldi_parse_int(s, least, most, &v))
-		return pldi_fail(PL_EINVAL, call, where,
-				 "%s='%s' is not what pldrun sets: a whole "
-				 "number from %" PRId64 " to %" PRId64,
-				 name, s ? s : "", least, most);
-	*out = (int32_t)v;
-	return PL_OK;
-}
-
-static pl_status read_env(struct launched *l, const char *call, const char *where)
-{
-	const char *job = getenv(PLDI_ENV_JOB);
-	unsigned abi;
-	char end;
-	pl_status rc;
-
-	if (sscanf(job, "%u:%d:%d%c", &abi, &l->seg_fd, &l->status_fd, &end) != 3)
-		return pldi_fail(PL_EINVAL, call, where, "%s='%s' is not what pldrun sets",
-				 PLDI_ENV_JOB, job);
-	if (abi != PLDI_ABI)
-		return pldi_fail(PL_ESYS, call, where,
-				 "pldrun has segment layout %u, this library has "
-				 "%u: pldrun and libpld are of different versions",
-				 abi, PLDI_ABI);
-	if ((rc = env_int(PLDI_ENV_NRANKS, 1, PLDI_MAX_RANKS, &l->nranks, call, where)))
-		return rc;
-	if ((rc = env_int(PLDI_ENV_RANK, 0, l->nranks - 1, &l->rank, call, where)))
-		return rc;
-	if (fcntl(l->seg_fd, F_GETFD) < 0 || fcntl(l->status_fd, F_GETFD) < 0)
-		return pldi_fail(
-			PL_ESYS, call, where,
-			"the job's descriptors %d and %d are closed: this "
-			"process was started by a rank, or by a wrapper that closes descriptors",
-			l->seg_fd, l->status_fd);
-	return PL_OK;
+	pldi_errors()->note = pldi_note_error;
 }
 
 /* Out of the program's way; the original goes. */
@@ -227,6 +156,7 @@ static pl_status claim_slot(struct pldi_rank *self, const char *call, const char
 				 "rank %d is process %d already; a second "
 				 "process cannot be the same rank",
 				 self->rank, none);
+	PLDI_DELAY();
 	atomic_store_explicit(&self->slot->state, PLDI_SLOT_INIT, memory_order_relaxed);
 	return PL_OK;
 }
@@ -311,7 +241,7 @@ static void follow_launcher(const struct pldi_rank *self)
 		_exit(EXIT_FAILURE);
 }
 
-static pl_status map_or_create(const struct launched *l, int64_t reserve_bytes,
+static pl_status map_or_create(const struct pldi_launched *l, int64_t reserve_bytes,
 			       struct pldi_segment *seg, const char *call, const char *where)
 {
 	char text[512];
@@ -322,7 +252,7 @@ static pl_status map_or_create(const struct launched *l, int64_t reserve_bytes,
 }
 
 /* All or nothing: after an error the process is as before. */
-static pl_status make_self(const struct launched *l, const struct pld_config *config,
+static pl_status make_self(const struct pldi_launched *l, const struct pld_config *config,
 			   const struct pldi_params *params, const char *call, const char *where)
 {
 	struct pldi_segment seg = { .fd = -1 };
@@ -362,10 +292,24 @@ unmap:
 	return rc;
 }
 
+static pl_status become(const struct pldi_launched *l, const struct pld_config *config,
+			const struct pldi_params *params, const char *call, const char *where)
+{
+	pl_status rc = pldi_config_check(config, l->nranks, call, where);
+
+	if (rc)
+		return rc;
+	pldi_dynamic_reset();
+	if ((rc = pldi_bind_env(call, where)) ||
+	    (rc = pldi_bind("NR", l->nranks ? l->nranks : 1, call, where)))
+		return rc;
+	return make_self(l, config, params, call, where);
+}
+
 pl_status pldi_join(const struct pld_config *config, const char *call, const char *where)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct launched l = { 0, 0, -1, -1 };
+	struct pldi_launched l;
 	struct pldi_params params;
 	struct pld_config known = { 0 };
 	struct pldi_rank *self;
@@ -377,15 +321,15 @@ pl_status pldi_join(const struct pld_config *config, const char *call, const cha
 		return rc;
 	if (pldi_params_read(&params, text, sizeof(text)))
 		return pldi_fail(PL_EINVAL, call, where, "%s", text);
-	if (pldi_launched() && (rc = read_env(&l, call, where)))
+	if ((rc = pldi_launched_find(&l, call, where)))
 		return rc;
-	if ((rc = pldi_config_check(&known, l.nranks, call, where)))
+	if ((rc = become(&l, &known, &params, call, where))) {
+		if (l.handed) {
+			close(l.seg_fd);
+			close(l.status_fd);
+		}
 		return rc;
-	pldi_dynamic_reset();
-	if ((rc = pldi_bind_env(call, where)) ||
-	    (rc = pldi_bind("NR", l.nranks ? l.nranks : 1, call, where)) ||
-	    (rc = make_self(&l, &known, &params, call, where)))
-		return rc;
+	}
 
 	self = process_rank;
 	pldi_segment_dump(&self->seg, (uint64_t)((char *)self->slot - (char *)self->seg.base),
@@ -396,6 +340,7 @@ pl_status pldi_join(const struct pld_config *config, const char *call, const cha
 		setvbuf(stdout, NULL, _IOLBF, 0);
 	}
 	pldi_doing(self, PLDI_OP_INIT, where);
+	PLDI_DELAY();
 	pldi_tell(self, PLDI_TOLD_INIT);
 	return PL_OK;
 }
@@ -427,6 +372,7 @@ pl_status pldi_leave(struct pldi_rank *self, const char *where)
 				 "another thread of this rank is waiting in pld");
 	if ((rc = pldi_begin(self->world, "pld_finalize", where)))
 		return rc;
+	PLDI_DELAY();
 	rc = pldi_agree_release(self->world, &what, where);
 	pldi_end(self->world);
 	if (rc)
@@ -434,15 +380,19 @@ pl_status pldi_leave(struct pldi_rank *self, const char *where)
 	/* relaxed: other threads must be out of pld by now */
 	atomic_store_explicit(&self->may, 0, memory_order_relaxed);
 	self->final_where = where ? where : "";
+	PLDI_DELAY();
 	atomic_store_explicit(&self->slot->state, PLDI_SLOT_FINAL, memory_order_relaxed);
 	if (leave_hook)
 		leave_hook(self);
 	pldi_errors()->end = NULL;
+	pldi_errors()->note = NULL;
+	PLDI_DELAY();
 	pldi_tell(self, PLDI_TOLD_FINAL);
 	if (has_status_fd(self))
 		close(self->status_fd);
 	if (!pldi_segment_has_fd(&self->seg))
 		self->seg.fd = -1;
+	PLDI_DELAY();
 	self->slot = NULL;
 	pldi_segment_close(&self->seg);
 	return PL_OK;

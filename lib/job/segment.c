@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <uuid/uuid.h>
 
@@ -24,16 +25,14 @@
 #include "pldi_machine.h"
 #include "pldi_segment.h"
 
-#define SHM_DIR "/dev/shm"
 #define SHM_PREFIX "pld-"
-#ifdef PLD_SANITIZE_THREAD
-#define MAP_HINT 0 /* only the sanitizer knows where its shadow memory leaves room */
-#else
 #define MAP_HINT 0x200000000000u /* free in ordinary programs on x86-64 and arm64, and under ASan */
-#endif
 #define SPAN_MAX (UINT64_C(1) << 45) /* from the hint to where programs lie */
 #define RESERVE_MIN (UINT64_C(1) << 20)
 #define COMMIT_PIECE (UINT64_C(1) << 20) /* so that a signal costs little work */
+#define HUGE_PAGE (UINT64_C(2) << 20)
+#define START_UNCHECKED (INT64_C(8) << 20) /* a small job is not worth a look at limits */
+#define PROCESS_LEAST (128 << 10)	   /* what the smallest rank takes by itself */
 
 static uint64_t round_up(uint64_t n, uint64_t unit)
 {
@@ -48,7 +47,7 @@ static uint64_t round_up(uint64_t n, uint64_t unit)
  */
 void pldi_segment_remove_stale_names(void)
 {
-	DIR *dir = opendir(SHM_DIR);
+	DIR *dir = opendir(PLDI_SHM_DIR);
 	struct dirent *entry;
 	struct stat st;
 
@@ -63,27 +62,12 @@ void pldi_segment_remove_stale_names(void)
 	closedir(dir);
 }
 
-/*
- * /dev/shm reports that it is full, which a memfd does not: it is taken unless it is missing,
- * read-only, or small beside what memory and cgroup would allow (64 MB in many containers).
- */
 static int open_shm(void)
 {
 	char name[sizeof("/" SHM_PREFIX) + UUID_STR_LEN];
-	struct pldi_memory_limit cgroup, machine;
-	struct statvfs fs;
 	uuid_t id;
 	char id_text[UUID_STR_LEN];
 	int fd;
-
-	if (statvfs(SHM_DIR, &fs))
-		return -1;
-	pldi_memory_limits("", &cgroup, &machine);
-	if (cgroup.available_bytes > machine.available_bytes)
-		cgroup = machine;
-	/* a tmpfs without a limit reports no blocks at all */
-	if (fs.f_blocks && fs.f_bavail * fs.f_frsize < (uint64_t)cgroup.available_bytes / 4)
-		return -1;
 
 	pldi_segment_remove_stale_names();
 	uuid_generate(id);
@@ -93,6 +77,32 @@ static int open_shm(void)
 	if (fd >= 0)
 		shm_unlink(name);
 	return fd;
+}
+
+/* What is preferred, or else the other: a filter may refuse memfd_create. */
+static int open_segment(int32_t *is_memfd)
+{
+	int prefer_memfd = pldi_why_memfd() != NULL, fd = -1;
+
+	for (int i = 0; i < 2 && fd < 0; i++) {
+		*is_memfd = i ? !prefer_memfd : prefer_memfd;
+		fd = *is_memfd ? memfd_create("pld", MFD_CLOEXEC) : open_shm();
+	}
+	return fd;
+}
+
+static const char *room_of(int is_memfd, int64_t *free_bytes)
+{
+	struct statvfs fs;
+
+	if (is_memfd) {
+		*free_bytes = pldi_memory_left().available_bytes;
+		return "memory";
+	}
+	*free_bytes = 0;
+	if (statvfs(PLDI_SHM_DIR, &fs) == 0)
+		*free_bytes = fs.f_blocks ? (int64_t)(fs.f_bavail * fs.f_frsize) : INT64_MAX;
+	return PLDI_SHM_DIR;
 }
 
 /* The largest file and mapping that limits leave to a segment. */
@@ -155,25 +165,28 @@ static int set_size(int fd, uint64_t bytes)
 #define NO_HINT 0
 #endif
 
-static void *map(int fd, uint64_t bytes, uint64_t hint)
+static void *map(int fd, const struct pldi_head_shm *h)
 {
 	const int prot = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_NORESERVE;
 	void *base = MAP_FAILED;
 
-	if (hint && !NO_HINT) {
-		base = mmap((void *)(uintptr_t)hint, bytes, prot, flags | MAP_FIXED_NOREPLACE, fd,
-			    0);
+	if (h->map_hint && !NO_HINT) {
+		base = mmap((void *)(uintptr_t)h->map_hint, h->bytes, prot,
+			    flags | MAP_FIXED_NOREPLACE, fd, 0);
 		/* a kernel before 4.17 takes the address for a wish */
-		if (base != MAP_FAILED && base != (void *)(uintptr_t)hint) {
-			munmap(base, bytes);
+		if (base != MAP_FAILED && base != (void *)(uintptr_t)h->map_hint) {
+			munmap(base, h->bytes);
 			base = MAP_FAILED;
 		}
 	}
 	if (base == MAP_FAILED)
-		base = mmap(NULL, bytes, prot, flags, fd, 0);
-	if (base != MAP_FAILED)
-		/* a core dump would else back every hole of the sparse file */
-		madvise(base, bytes, MADV_DONTDUMP);
+		base = mmap(NULL, h->bytes, prot, flags, fd, 0);
+	if (base == MAP_FAILED)
+		return base;
+	/* a core dump would else back every hole of the sparse file */
+	madvise(base, h->bytes, MADV_DONTDUMP);
+	/* asked for all windows at once, and no further mapping a buffer; commit_huge decides */
+	madvise((char *)base + h->host_off, h->bytes - h->host_off, MADV_HUGEPAGE);
 	return base;
 }
 
@@ -189,6 +202,32 @@ static int arena_init(const struct pldi_segment *seg, enum pldi_region region, u
 	arena->nfree = 1;
 	arena->free[0] = (struct pldi_range_shm){ 0, bytes };
 	return 0;
+}
+
+static uint64_t start_bytes(const struct pldi_head_shm *h)
+{
+	const uint64_t n = (uint64_t)h->nranks;
+
+	return h->slots_off + n * (sizeof(struct pldi_slot_shm) + sizeof(struct pldi_flag_shm)) +
+	       h->domain_stride + PLDI_ARENAS * (uint64_t)PLDI_PAGE;
+}
+
+/* As for windows (buffer.c): what can be seen is compared before memory is taken. */
+static int check_start(const struct pldi_head_shm *h, char *text, size_t text_bytes)
+{
+	struct pldi_memory_limit left;
+	int64_t need = (int64_t)start_bytes(h) + h->nranks * (int64_t)PROCESS_LEAST;
+
+	if (need < START_UNCHECKED)
+		return 0;
+	left = pldi_memory_left();
+	if (need <= left.available_bytes)
+		return 0;
+	snprintf(text, text_bytes,
+		 "no memory for the start of %d ranks: %" PRId64 " KiB needed, %" PRId64
+		 " KiB left under %s; raise that limit, or start fewer",
+		 h->nranks, need >> 10, left.available_bytes >> 10, left.where);
+	return -1;
 }
 
 /* The parts that ranks touch before they allocate anything: 0 or an errno. */
@@ -228,14 +267,10 @@ int pldi_segment_create(int nranks, int64_t reserve_bytes, uint32_t observe,
 	uint64_t reserve = round_up((uint64_t)reserve_bytes, PLDI_PAGE);
 	const uint64_t most =
 		INT64_MAX / ((uint64_t)nranks + 2); /* the layout's sums do not wrap */
-	struct pldi_segment seg = { .fd = open_shm() };
+	struct pldi_segment seg = { .fd = open_segment(&h.is_memfd) };
 	struct stat st;
 	int rc;
 
-	if (seg.fd < 0) {
-		h.is_memfd = 1;
-		seg.fd = memfd_create("pld", MFD_CLOEXEC);
-	}
 	if (seg.fd < 0 || fstat(seg.fd, &st)) {
 		snprintf(text, text_bytes,
 			 "no shared memory: neither /dev/shm nor memfd_create: %s",
@@ -255,7 +290,7 @@ int pldi_segment_create(int nranks, int64_t reserve_bytes, uint32_t observe,
 		seg.base = MAP_FAILED;
 		errno = EFBIG;
 		if (h.bytes <= INT64_MAX && set_size(seg.fd, h.bytes) == 0)
-			seg.base = map(seg.fd, h.bytes, h.map_hint);
+			seg.base = map(seg.fd, &h);
 		if (seg.base != MAP_FAILED || reserve_bytes || reserve <= RESERVE_MIN)
 			break;
 	}
@@ -263,19 +298,23 @@ int pldi_segment_create(int nranks, int64_t reserve_bytes, uint32_t observe,
 		snprintf(text, text_bytes,
 			 "cannot map a segment of %" PRIu64 " MiB (%d ranks, %" PRIu64
 			 " MiB address space each): %s; give less with --reserve, or raise "
-			 "ulimit -v "
-			 "and ulimit -f",
+			 "ulimit -v and ulimit -f",
 			 h.bytes >> 20, nranks, reserve >> 20, strerror(errno));
 		goto close;
 	}
+	if (check_start(&h, text, text_bytes))
+		goto close;
 	rc = fill_segment(&seg, &h);
 	if (rc) {
 		int64_t room;
-		const char *place = pldi_segment_room(&seg, &room);
+		const char *place = room_of(h.is_memfd, &room);
 
 		snprintf(text, text_bytes,
-			 "no memory for the start of %d ranks: %" PRId64 " KiB free in %s: %s",
-			 nranks, room >> 10, place, strerror(rc));
+			 "no memory for the start of %d ranks: %" PRIu64 " KiB needed, %" PRId64
+			 " KiB free in %s%s: %s",
+			 nranks, start_bytes(&h) >> 10, room >> 10, place,
+			 *place == '/' ? " (enlarge it: mount -o remount,size=..)" : "",
+			 strerror(rc));
 		goto close;
 	}
 	*out = seg;
@@ -304,7 +343,7 @@ int pldi_segment_map(int fd, struct pldi_segment *out, char *text, size_t text_b
 		return -1;
 	}
 	seg.bytes = h.bytes;
-	seg.base = map(fd, h.bytes, h.map_hint);
+	seg.base = map(fd, &h);
 	if (seg.base == MAP_FAILED) {
 		snprintf(
 			text, text_bytes,
@@ -351,22 +390,67 @@ int pldi_segment_has_fd(const struct pldi_segment *seg)
 	       (h->magic == 0 || (st.st_dev == h->dev && st.st_ino == h->ino));
 }
 
+static int populate(const struct pldi_segment *seg, uint64_t off, uint64_t bytes)
+{
+	int rc;
+
+	do
+		rc = madvise((char *)seg->base + off, bytes, MADV_POPULATE_WRITE);
+	while (rc && errno == EINTR);
+	return rc ? errno : 0;
+}
+
+/*
+ * For a kernel before 5.14, or a filter that refuses populate: a system call reads a byte of each
+ * page, which then has memory, and fails where a load would be SIGBUS.
+ */
+static int touch(const struct pldi_segment *seg, uint64_t off, uint64_t bytes)
+{
+	struct iovec page[COMMIT_PIECE / PLDI_PAGE];
+	int n = 0, pipes[2];
+	ssize_t got;
+
+	if (pipe2(pipes, O_CLOEXEC))
+		return errno;
+	for (uint64_t at = off; at < off + bytes; at += PLDI_PAGE)
+		page[n++] = (struct iovec){ (char *)seg->base + at, 1 };
+	do
+		got = writev(pipes[1], page, n);
+	while (got < 0 && errno == EINTR);
+	close(pipes[0]);
+	close(pipes[1]);
+	return got == n ? 0 : EFAULT;
+}
+
 static int commit_piece(const struct pldi_segment *seg, uint64_t off, uint64_t bytes, int by_fd)
 {
 	int rc;
 
-	do {
-		if (by_fd)
-			rc = fallocate(seg->fd, 0, (off_t)off, (off_t)bytes);
-		else
-			rc = madvise((char *)seg->base + off, bytes, MADV_POPULATE_WRITE);
-	} while (rc && errno == EINTR);
-	if (rc == 0)
-		return 0;
-	if (by_fd && errno == EOPNOTSUPP)
-		return commit_piece(seg, off, bytes, 0);
-	return errno == EFAULT ? ENOSPC
-			       : errno; /* populate: a page that a store would get SIGBUS for */
+	while (by_fd && (rc = fallocate(seg->fd, 0, (off_t)off, (off_t)bytes)) && errno == EINTR)
+		continue;
+	if (by_fd && (rc == 0 || errno != EOPNOTSUPP))
+		return rc ? errno : 0;
+	rc = populate(seg, off, bytes);
+	if (rc == EINVAL)
+		rc = touch(seg, off, bytes);
+	return rc == EFAULT ? ENOSPC : rc; /* a page that a store would get SIGBUS for */
+}
+
+/*
+ * Huge pages come with faults that ask for them, not with fallocate: so whole ones are faulted in
+ * first, where the system has them.  The caller backs what they have not.
+ */
+static void commit_huge(const struct pldi_segment *seg, uint64_t off, uint64_t end)
+{
+	const struct pldi_head_shm *h = seg->base;
+	char word[PLDI_HUGE_WORD];
+
+	off = round_up(off, HUGE_PAGE);
+	if (off + HUGE_PAGE > end || off < h->host_off || (uintptr_t)seg->base % HUGE_PAGE ||
+	    !pldi_huge_pages("", h->is_memfd ? NULL : PLDI_SHM_DIR, word))
+		return;
+	while (off + HUGE_PAGE <= end && populate(seg, off, HUGE_PAGE) == 0)
+		off += HUGE_PAGE;
 }
 
 int pldi_segment_commit(const struct pldi_segment *seg, uint64_t off, uint64_t bytes)
@@ -378,6 +462,8 @@ int pldi_segment_commit(const struct pldi_segment *seg, uint64_t off, uint64_t b
 		return 0;
 	/* the very first commit backs the head, before it can be read */
 	by_fd = off == 0 || pldi_segment_has_fd(seg);
+	if (off > 0)
+		commit_huge(seg, off, end);
 	for (off -= off % PLDI_PAGE; off < end; off += COMMIT_PIECE) {
 		uint64_t piece = end - off < COMMIT_PIECE ? end - off : COMMIT_PIECE;
 		int rc = commit_piece(seg, off, piece, by_fd);
@@ -407,19 +493,5 @@ void pldi_segment_dump(const struct pldi_segment *seg, uint64_t off, uint64_t by
 
 const char *pldi_segment_room(const struct pldi_segment *seg, int64_t *free_bytes)
 {
-	struct statvfs fs;
-
-	if (seg->base && pldi_head(seg->base)->is_memfd) {
-		struct pldi_memory_limit cgroup, machine;
-
-		pldi_memory_limits("", &cgroup, &machine);
-		*free_bytes = cgroup.available_bytes < machine.available_bytes
-				      ? cgroup.available_bytes
-				      : machine.available_bytes;
-		return "memory";
-	}
-	*free_bytes = 0;
-	if (statvfs(SHM_DIR, &fs) == 0)
-		*free_bytes = fs.f_blocks ? (int64_t)(fs.f_bavail * fs.f_frsize) : INT64_MAX;
-	return SHM_DIR;
+	return room_of(seg->base && pldi_head(seg->base)->is_memfd, free_bytes);
 }

@@ -1,6 +1,10 @@
 /* wait.c - sleeping: what a rank waits for is published while it does. */
 #include "config.h"
 
+#include <string.h>
+#include <sys/stat.h>
+
+#include "pldi_delay.h"
 #include "pldi_job.h"
 
 #define LOOK_NS 50000000 /* between two looks of a thread whose sleep is not published */
@@ -24,10 +28,14 @@ bool pldi_sleep_publish(struct pldi_rank *self, const struct pldi_sleep *s)
 			      memory_order_relaxed);
 	atomic_store_explicit(&w->index, s->index, memory_order_relaxed);
 	atomic_store_explicit(&w->buffer, s->buffer, memory_order_relaxed);
-	atomic_store_explicit(&w->peer, s->peer, memory_order_relaxed);
+	atomic_store_explicit(&w->peer, s->who.peer, memory_order_relaxed);
+	atomic_store_explicit(&w->domain, s->who.domain, memory_order_relaxed);
+	atomic_store_explicit(&w->call, s->who.call, memory_order_relaxed);
+	strncpy(w->name, s->name ? s->name : "", sizeof(w->name) - 1);
 	atomic_store_explicit(&w->since_ns, s->since_ns, memory_order_relaxed);
 	atomic_store_explicit(&w->deadline_ns, s->deadline_ns, memory_order_relaxed);
 	atomic_store_explicit(&w->kind, s->kind, memory_order_relaxed);
+	PLDI_DELAY();
 	/* release: the launcher's acquire of an odd epoch sees the record */
 	atomic_fetch_add_explicit(&w->epoch, 1, memory_order_release);
 	return true;
@@ -47,20 +55,23 @@ void pldi_sleep_end(struct pldi_rank *self, bool published)
 
 	if (published) {
 		atomic_store_explicit(&w->kind, PLDI_WAIT_NONE, memory_order_relaxed);
+		PLDI_DELAY();
 		atomic_fetch_add_explicit(&w->epoch, 1, memory_order_release);
 		/* release: pairs with the acquire in pldi_sleep_publish */
 		atomic_store_explicit(&self->publishing, false, memory_order_release);
 	}
+	PLDI_DELAY();
 	atomic_fetch_sub_explicit(&self->slot->threads_asleep, 1, memory_order_relaxed);
 }
 
-static int sleep_on_line(struct pldi_rank *self, struct pldi_line l, uint32_t x, int32_t peer)
+static int sleep_on_line(struct pldi_rank *self, struct pldi_line l, uint32_t x,
+			 struct pldi_awaited who)
 {
 	struct pldi_sleep s = { .kind = PLDI_WAIT_LINE,
 				.cmp = 1,
 				.wanted = (int32_t)x,
 				.word = l.v,
-				.peer = peer,
+				.who = who,
 				.deadline_ns = PLDI_NO_DEADLINE };
 	bool published;
 	uint32_t seen;
@@ -85,17 +96,18 @@ static int sleep_on_line(struct pldi_rank *self, struct pldi_line l, uint32_t x,
 	return rc;
 }
 
-static int wait_on_line(struct pldi_rank *self, struct pldi_line l, uint32_t x, int32_t peer)
+static int wait_on_line(struct pldi_rank *self, struct pldi_line l, uint32_t x,
+			struct pldi_awaited who)
 {
-	struct pldi_backoff backoff = { 0, 0, 0 };
+	struct pldi_backoff backoff = { 0, 0, 0, 0 };
 
 	while (!pldi_line_test(l, x))
 		if (pldi_backoff(&backoff, &self->patience))
-			return sleep_on_line(self, l, x, peer);
+			return sleep_on_line(self, l, x, who);
 	return 0;
 }
 
-int pldi_wait_line(struct pldi_rank *self, struct pldi_line l, uint32_t x, int32_t peer)
+int pldi_wait_line(struct pldi_rank *self, struct pldi_line l, uint32_t x, struct pldi_awaited who)
 {
 	int64_t since_ns;
 	int rc;
@@ -103,9 +115,17 @@ int pldi_wait_line(struct pldi_rank *self, struct pldi_line l, uint32_t x, int32
 	if (pldi_line_test(l, x))
 		return 0;
 	if (!pldi_observed(self->observe))
-		return wait_on_line(self, l, x, peer);
+		return wait_on_line(self, l, x, who);
 	since_ns = pldi_now_ns();
-	rc = wait_on_line(self, l, x, peer);
+	rc = wait_on_line(self, l, x, who);
 	pldi_observe_wait_ns(self->observe, pldi_now_ns() - since_ns);
 	return rc;
+}
+
+/* Of a folder of threads, links beyond two are threads. */
+bool pldi_alone(const struct pldi_rank *self)
+{
+	struct stat st;
+
+	return self->nranks == 1 && stat("/proc/self/task", &st) == 0 && st.st_nlink == 3;
 }

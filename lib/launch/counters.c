@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "pldi_clock.h"
 #include "pldi_inner.h"
@@ -167,6 +168,40 @@ static void json_number(FILE *to, const char *name, bool known, int64_t n)
 		fprintf(to, ", \"%s\": null", name);
 }
 
+static void json_text(FILE *to, const char *name, bool known, const char *text)
+{
+	fprintf(to, ", \"%s\": ", name);
+	if (known)
+		json_string(to, text);
+	else
+		fputs("null", to);
+}
+
+static int64_t ns_of(const struct timeval *t)
+{
+	return (int64_t)t->tv_sec * 1000000000 + (int64_t)t->tv_usec * 1000;
+}
+
+/* How a rank ended, as wait tells it, and which call of pld was its last. */
+static void json_end(const struct pldi_inner *in, int rank, FILE *to)
+{
+	const struct pldi_proc *r = in->ranks ? &in->ranks[rank] : NULL;
+	const bool ended = r && r->gone;
+	const bool exited = ended && WIFEXITED(r->wait_status);
+	const bool killed = ended && WIFSIGNALED(r->wait_status);
+	struct pldi_last_call last = { "", "" };
+	const bool called = ended && pldi_report_call(in, rank, &last);
+
+	json_number(to, "code", exited, exited ? WEXITSTATUS(r->wait_status) : 0);
+	json_number(to, "signal", killed, killed ? WTERMSIG(r->wait_status) : 0);
+	json_text(to, "last_call", called, last.name);
+	json_text(to, "last_line", called && *last.place, last.place);
+	json_number(to, "cpu_ns", ended,
+		    ended ? ns_of(&r->usage.ru_utime) + ns_of(&r->usage.ru_stime) : 0);
+	/* the kernel counts in KiB */
+	json_number(to, "max_memory_bytes", ended, ended ? r->usage.ru_maxrss * INT64_C(1024) : 0);
+}
+
 static void json_job(const struct pldi_inner *in, int status, FILE *to)
 {
 	const struct pldi_launch *l = in->l;
@@ -191,6 +226,7 @@ static void json_rank(const struct pldi_inner *in, int rank, const struct pldi_c
 	fprintf(to, "%s\n  {\"rank\": %d", rank ? "," : "", rank);
 	json_number(to, "pid", status >= 0, status >= 0 ? in->ranks[rank].pid : 0);
 	json_number(to, "exit_status", status >= 0, status);
+	json_end(in, rank, to);
 	json_number(to, "remote_bytes_read", c->known, c->bytes_read);
 	json_number(to, "remote_bytes_written", c->known, c->bytes_written);
 	json_number(to, "notifies", c->known, c->notifies);

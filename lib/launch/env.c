@@ -6,10 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "pldi_inner.h"
+#include "pldi_launched.h"
 
 extern char **environ;
 
@@ -55,7 +54,7 @@ static char *format(const char *fmt, ...)
 	return n < 0 ? NULL : text;
 }
 
-char **pldi_env_make(const struct pldi_launch *l, int seg_fd, int told_fd)
+char **pldi_env_make(const struct pldi_launch *l, const char *job)
 {
 	size_t n = 5; /* rank, nranks, job, dims, the end */
 	char **env, **to;
@@ -68,7 +67,7 @@ char **pldi_env_make(const struct pldi_launch *l, int seg_fd, int told_fd)
 	if (!env || !(*to++ = calloc(1, PLDI_RANK_TEXT)))
 		return NULL;
 	*to++ = format("%s=%d", PLDI_ENV_NRANKS, l->nranks);
-	*to++ = format("%s=%u:%d:%d", PLDI_ENV_JOB, PLDI_ABI, seg_fd, told_fd);
+	*to++ = format("%s=%s", PLDI_ENV_JOB, job);
 	if (!env[1] || !env[2] || (l->dims && !(*to++ = format("%s=%s", PLDI_ENV_DIMS, l->dims))))
 		return NULL;
 	for (char **e = environ; e && *e; e++)
@@ -90,27 +89,18 @@ const char *pldi_env_value(char *const *env, const char *name)
 	return NULL;
 }
 
-/* Is fd what PLD_JOB says, or has a wrapper closed it and opened something else? */
-static bool is_job_segment(int fd)
-{
-	struct pldi_head_shm h;
-
-	return pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && h.magic == PLDI_MAGIC;
-}
-
 void pldi_env_hide_outer_job(void)
 {
 	const char *job = getenv(PLDI_ENV_JOB);
-	int seg_fd, told_fd;
-	struct stat st;
+	struct pldi_job_env e;
 	unsigned abi;
 
-	if (!job || sscanf(job, "%u:%d:%d", &abi, &seg_fd, &told_fd) != 3)
+	if (!job || pldi_job_env_read(job, &e, &abi))
 		return;
-	if (seg_fd > STDERR_FILENO && is_job_segment(seg_fd))
-		fcntl(seg_fd, F_SETFD, FD_CLOEXEC);
-	if (told_fd > STDERR_FILENO && fstat(told_fd, &st) == 0 && S_ISFIFO(st.st_mode))
-		fcntl(told_fd, F_SETFD, FD_CLOEXEC);
+	if (pldi_job_fd_valid(&e.seg))
+		fcntl(e.seg.fd, F_SETFD, FD_CLOEXEC);
+	if (pldi_job_fd_valid(&e.status))
+		fcntl(e.status.fd, F_SETFD, FD_CLOEXEC);
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */

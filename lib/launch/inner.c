@@ -77,6 +77,7 @@ static int watch_signals(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGTERM);
+	sigaddset(&set, PLDI_SIGNAL_REPORT); /* to this process instead of outer */
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
 			sigaddset(&set, ends[i]);
@@ -96,11 +97,12 @@ static void raise_file_limit(const struct pldi_before *before)
 /* Output comes first. */
 static bool enough_for_pidfds(const struct pldi_inner *in)
 {
-	const int others = 24; /* ours, and some that we were started with */
+	const int others = 32; /* ours, and some that we were started with */
+	const int each = 1 + in->out.per_rank + (in->l->stdin_rank == PLDI_STDIN_ALL);
 	struct rlimit files;
 
 	return getrlimit(RLIMIT_NOFILE, &files) == 0 &&
-	       files.rlim_cur >= (rlim_t)(in->l->nranks * (in->out.per_rank + 1) + others);
+	       files.rlim_cur >= (rlim_t)(in->l->nranks * each + others);
 }
 
 static int open_all(struct pldi_inner *in)
@@ -136,6 +138,7 @@ static int set_up(struct pldi_inner *in)
 		pldi_say(in, "%s", text);
 		return -1;
 	}
+	pldi_segment_guard(&in->seg);
 	h = in->seg.base;
 	in->slots_off = h->slots_off;
 	in->stats_off = h->stats_off;
@@ -147,6 +150,12 @@ static int set_up(struct pldi_inner *in)
 		pldi_say(in, "no memory for the tables of %d ranks", l->nranks);
 		return -1;
 	}
+	if (l->stdin_rank == PLDI_STDIN_ALL && pldi_feed_open(&in->feed, in->epoll, l->nranks)) {
+		pldi_say(in, "--stdin all: %s", strerror(errno));
+		return -1;
+	}
+	if (l->argv) /* forks have no wrapper */
+		pldi_door_open(&in->door, in->epoll);
 	in->pidfds = enough_for_pidfds(in);
 	in->timeout_ns = l->timeout_ns ? pldi_now_ns() + l->timeout_ns : PLDI_NO_DEADLINE;
 	return 0;
@@ -187,6 +196,15 @@ static void handle(struct pldi_inner *in, const struct epoll_event *e)
 	case PLDI_EVENT_LANE:
 		pldi_output_lane_event(&in->out, index);
 		break;
+	case PLDI_EVENT_DOOR:
+		pldi_door_event(&in->door, index, in->seg.fd, in->told[1]);
+		break;
+	case PLDI_EVENT_FEED:
+		if (index < 0)
+			pldi_feed_input_event(&in->feed);
+		else
+			pldi_feed_reader_event(&in->feed, index, e->events);
+		break;
 	}
 }
 
@@ -215,7 +233,13 @@ static void loop(struct pldi_inner *in)
 		int64_t now_ns = pldi_now_ns();
 		int64_t due_ns = pldi_watch_timers(in, now_ns);
 		int64_t output_ns = pldi_output_pump(&in->out, now_ns);
+		int64_t feed_ns = pldi_feed_pump(&in->feed, now_ns);
 		int n;
+
+		if (feed_ns < due_ns)
+			due_ns = feed_ns;
+		if (in->feed.error)
+			pldi_watch_verdict(in, PLDI_EXIT_LAUNCHER);
 
 		if (pldi_output_broken_pipe(&in->out)) {
 			pldi_watch_verdict(in, PLDI_EXIT_SIGNAL + SIGPIPE);
@@ -243,6 +267,9 @@ static int conclude(struct pldi_inner *in)
 	int status = pldi_watch_status(in), error;
 	const char *lost = pldi_output_error(&in->out, &error);
 
+	if (in->feed.error)
+		pldi_say(in, "--stdin all: %s; ranks have not got all of it",
+			 strerror(in->feed.error));
 	if (lost) {
 		pldi_say(in, "%s: %s; output is lost", lost, strerror(error));
 		status = status ? status : PLDI_EXIT_LAUNCHER;
@@ -260,6 +287,8 @@ _Noreturn void pldi_inner(const struct pldi_launch *l, const struct pldi_before 
 				 .first = -1,
 				 .blamed = -1,
 				 .told = { -1, -1 },
+				 .here = -1,
+				 .feed.fd = -1,
 				 .report = { "--report", l->report, -1, 0 },
 				 .schedule = { "--schedule", l->schedule, -1, 0 },
 				 .begun_ns = pldi_now_ns() };

@@ -104,7 +104,7 @@ static void begin_line(struct pldi_lane *lane, struct pldi_stream *s, int label)
 	if (lane->dangling)
 		put(lane, "\n", 1);
 	lane->dangling = false;
-	if (label)
+	if (label && s->rank >= 0)
 		put(lane, prefix, (size_t)snprintf(prefix, sizeof(prefix), "[%d] ", s->rank));
 	if (s->broken)
 		put(lane, "\\", 1);

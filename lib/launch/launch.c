@@ -64,6 +64,7 @@ static void take_over(struct outer *o)
 
 	sigemptyset(&o->set);
 	sigaddset(&o->set, SIGCHLD);
+	sigaddset(&o->set, PLDI_SIGNAL_REPORT);
 	for (int i = 0; i < NSWALLOWED; i++)
 		sigaddset(&o->set, swallowed[i]);
 	for (int i = 0; i < NHANDLED; i++)
@@ -87,8 +88,15 @@ static void take_over(struct outer *o)
 
 static void give_back(struct outer *o)
 {
+	const struct timespec now = { 0, 0 };
 	siginfo_t info = { 0 };
+	sigset_t report;
 
+	/* one that comes too late is nobody's */
+	sigemptyset(&report);
+	sigaddset(&report, PLDI_SIGNAL_REPORT);
+	while (sigtimedwait(&report, NULL, &now) > 0)
+		continue;
 	prctl(PR_SET_CHILD_SUBREAPER, (unsigned long)o->subreaper);
 	/* a child of the caller's that died meanwhile: its signal was taken by us */
 	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid)
@@ -158,6 +166,8 @@ static void got_signal(struct outer *o, int sig, const siginfo_t *info)
 	const bool forward = info->si_code != SI_KERNEL;
 	const bool again = sig == SIGINT && (o->signal == SIGINT || o->signal == SIGTERM);
 
+	if (sig == PLDI_SIGNAL_REPORT)
+		tell_inner(o, PLDI_CONTROL_REPORT, 0);
 	if (index_of(sig) < 0 || is_echo(o, index_of(sig)))
 		return;
 	if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT)
@@ -217,8 +227,19 @@ static void leave_stdin(void)
 	}
 }
 
+/*
+ * It is waited for and so never delivered; but while a process waits for a signal, /proc shows it
+ * as not blocked, and pldrun --report-now must see who takes it.
+ */
+static void never(int sig)
+{
+	(void)sig;
+}
+
 static int run_inner(struct outer *o)
 {
+	const struct sigaction taken = { .sa_handler = never };
+	struct sigaction before;
 	int control[2], status;
 	pid_t outer = getpid();
 
@@ -240,7 +261,9 @@ static int run_inner(struct outer *o)
 	}
 	if (o->l->argv)
 		leave_stdin();
+	sigaction(PLDI_SIGNAL_REPORT, &taken, &before);
 	status = wait_for_inner(o);
+	sigaction(PLDI_SIGNAL_REPORT, &before, NULL);
 	close(control[0]);
 	/* nothing is left when inner has ended as it should */
 	pldi_tree_end(o->had, o->nhad);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -11,6 +12,7 @@
 
 #include "pldi_clock.h"
 #include "pldi_lane.h"
+#include "pldi_launch.h"
 
 int pldi_epoll_add(int epoll, int fd, uint32_t events, enum pldi_event kind, int index)
 {
@@ -44,14 +46,14 @@ static bool can_answer(int fd)
  */
 int pldi_output_init(struct pldi_output *o, int epoll, int nranks, int label, int stdin_rank)
 {
-	const bool answers = stdin_rank >= 0 && can_answer(STDIN_FILENO);
+	const bool answers = stdin_rank != PLDI_STDIN_NONE && can_answer(STDIN_FILENO);
 
 	*o = (struct pldi_output){ .epoll = epoll, .label = label };
 	if (nranks == 1 && !label)
 		return 0;
 	o->nlanes = o->per_rank = same_file(STDOUT_FILENO, STDERR_FILENO) ? 1 : 2;
 	o->nstreams = nranks * o->per_rank;
-	o->streams = calloc((size_t)o->nstreams, sizeof(*o->streams));
+	o->streams = calloc((size_t)o->nstreams + 1, sizeof(*o->streams));
 	if (!o->streams)
 		return -1;
 	for (int i = 0; i < o->nlanes; i++)
@@ -63,8 +65,12 @@ int pldi_output_init(struct pldi_output *o, int epoll, int nranks, int label, in
 		s->fd = -1;
 		s->rank = i / o->per_rank;
 		s->lane = &o->lanes[i % o->per_rank];
-		s->answerable = s->lane->interactive || (answers && s->rank == stdin_rank);
+		s->answerable = s->lane->interactive || (answers && (s->rank == stdin_rank ||
+								     stdin_rank == PLDI_STDIN_ALL));
 	}
+	o->streams[o->nstreams].fd = -1;
+	o->streams[o->nstreams].rank = -1;
+	o->streams[o->nstreams].lane = &o->lanes[o->nlanes - 1];
 	return 0;
 }
 
@@ -170,6 +176,8 @@ static void read_stream(struct pldi_output *o, struct pldi_stream *s)
 		pldi_lane_sort(s);
 	} else if (n == 0 || (errno != EINTR && errno != EAGAIN) ||
 		   (errno == EAGAIN && o->draining)) {
+		if (n < 0 && errno != EAGAIN)
+			o->read_error = errno;
 		end_stream(o, s);
 	}
 }
@@ -230,6 +238,30 @@ int64_t pldi_output_pump(struct pldi_output *o, int64_t now_ns)
 	return due;
 }
 
+/* Where a rank writes to stderr itself, without a wait: what the file does not take is lost. */
+void pldi_output_say(struct pldi_output *o, const char *text, size_t bytes)
+{
+	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+	struct pldi_stream *s;
+	char *buf;
+
+	if (!o->nlanes) {
+		if (poll(&p, 1, 0) == 1 && write(STDERR_FILENO, text, bytes) < 0)
+			return; /* nobody to tell */
+		return;
+	}
+	s = &o->streams[o->nstreams];
+	buf = realloc(s->buf, s->head + s->len + bytes);
+	if (!buf)
+		return;
+	s->buf = buf;
+	s->cap = s->head + s->len + bytes;
+	memcpy(buf + s->head + s->len, text, bytes);
+	s->len += bytes;
+	s->lines = s->len;
+	pldi_lane_sort(s);
+}
+
 void pldi_output_lane_event(struct pldi_output *o, int lane)
 {
 	wait_for_lane(o, &o->lanes[lane], false); /* the pump tries, and waits again if it must */
@@ -243,7 +275,10 @@ void pldi_output_drain(struct pldi_output *o)
 bool pldi_output_empty(const struct pldi_output *o)
 {
 	for (int i = 0; i < o->nstreams; i++)
-		if (o->streams[i].fd >= 0 || o->streams[i].len)
+		if (o->streams[i].fd >= 0)
+			return false;
+	for (int i = 0; o->streams && i <= o->nstreams; i++)
+		if (o->streams[i].len)
 			return false;
 	for (int i = 0; i < o->nlanes; i++)
 		if (o->lanes[i].len)
@@ -270,7 +305,8 @@ const char *pldi_output_error(const struct pldi_output *o, int *error)
 		if (*error && *error != EPIPE)
 			return i == 0 ? "stdout" : "stderr";
 	}
-	return NULL;
+	*error = o->read_error;
+	return *error ? "the output of a rank" : NULL;
 }
 
 bool pldi_output_end_line(struct pldi_output *o, int fd)

@@ -10,6 +10,8 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "pldi_door.h"
+#include "pldi_feed.h"
 #include "pldi_job.h"
 #include "pldi_launch.h"
 #include "pldi_output.h"
@@ -27,6 +29,7 @@ enum pldi_control {
 	PLDI_CONTROL_SIGNAL,  /* outer got it; the terminal has sent it to the ranks, too */
 	PLDI_CONTROL_FORWARD, /* a process sent it to outer alone */
 	PLDI_CONTROL_KILL,    /* it was once too often: end now */
+	PLDI_CONTROL_REPORT,  /* what do ranks do? */
 	PLDI_CONTROL_STOPPED, /* outer is about to stop */
 	PLDI_CONTROL_GOES_ON,
 };
@@ -40,8 +43,11 @@ struct pldi_proc {
 	pid_t pid;
 	int pidfd; /* -1: none */
 	int wait_status;
+	struct rusage usage; /* of it and of the children that it has waited for */
 	bool started, gone;
 	bool init, final, error; /* what it has told */
+	uint32_t epoch;		 /* of its slot at the last look for a deadlock: odd, it slept */
+	uint64_t cpu_ticks;	 /* that it had used when all slept first */
 	int failed;		 /* 0, or exit status of the job if it is this one that counts */
 };
 
@@ -58,11 +64,14 @@ struct pldi_inner {
 	pid_t outer;
 	int control, signals, told[2], epoll, deaths; /* descriptors; deaths: epoll of all pidfds */
 	int null_fd;
+	int here; /* the folder that pldrun was started in, for stdin_file; -1: not needed */
 
 	struct pldi_segment seg;
 	/* own copies: ranks may scribble over the segment's head */
 	uint64_t slots_off, stats_off, stats_stride, acts_off;
 	struct pldi_output out;
+	struct pldi_door door;
+	struct pldi_feed feed; /* fd -1: ranks have stdin by other ways */
 
 	struct pldi_proc *ranks;
 	int alive;
@@ -82,6 +91,11 @@ struct pldi_inner {
 	bool termed, give_up;
 	int64_t timeout_ns; /* absolute */
 	int64_t stopped_ns; /* since when outer is stopped, or 0 */
+
+	/* deadlock.c */
+	int64_t look_ns;   /* next look */
+	int64_t asleep_ns; /* since when all are known to sleep, 0: they do not */
+	bool warned;	   /* that threads may go on */
 
 	/* results.c */
 	struct pldi_result report, schedule;
@@ -119,8 +133,8 @@ _Noreturn void pldi_run_rank(struct pldi_inner *in, int rank);
 #define PLDI_ENV_DIMS "PLD_DIMS" /* read by pldi_bind_env */
 enum { PLDI_RANK_TEXT = 32 };
 
-/* Environment of ranks; first PLDI_RANK_TEXT bytes for PLD_RANK.  NULL: no memory. */
-char **pldi_env_make(const struct pldi_launch *l, int seg_fd, int told_fd);
+/* Environment of ranks; first PLDI_RANK_TEXT bytes for PLD_RANK.  job: PLD_JOB.  NULL: no memory. */
+char **pldi_env_make(const struct pldi_launch *l, const char *job);
 /* The value a rank will see; NULL: none. */
 const char *pldi_env_value(char *const *env, const char *name);
 /*
@@ -154,10 +168,39 @@ int pldi_watch_status(struct pldi_inner *in);
 /* A copy of a part of the segment: false when it is not there, for ranks may have cut it short. */
 bool pldi_segment_read(const struct pldi_inner *in, void *to, size_t bytes, uint64_t off);
 
+/* A copy of what a rank sleeps on; see struct pldi_wait_shm. */
+struct pldi_sleeper {
+	uint32_t epoch, kind, cmp, buffer, domain, call;
+	int32_t wanted, peer;
+	uint64_t off;
+	int64_t index, since_ns, deadline_ns;
+	char name[PLDI_NAME_TEXT];
+};
+/* False: the rank does not sleep, or cannot be read. */
+bool pldi_report_sleeper(const struct pldi_inner *in, int rank, struct pldi_sleeper *s);
+/* Whether what it waits for is there; *is: the word that it looks at. */
+bool pldi_report_holds(const struct pldi_inner *in, const struct pldi_sleeper *s, int32_t *is);
+/* Process of a rank, which may be a descendant of the one that was started; -1: not known. */
+pid_t pldi_report_pid(const struct pldi_inner *in, int rank);
+
+/* The operation that a rank is in or was in last, and its source line. */
+struct pldi_last_call {
+	char name[40], place[PLDI_SITE_TEXT];
+};
+/* False: none is known. */
+bool pldi_report_call(const struct pldi_inner *in, int rank, struct pldi_last_call *c);
 /* One sentence on what a rank does or did last: " in pld_wait at step.c:31", or "". */
 void pldi_report_doing(struct pldi_inner *in, int rank, char *text, size_t bytes);
-/* A line a rank: what it does, what it waits for. */
-void pldi_report_all(struct pldi_inner *in);
+/* A row for each of n ranks: process, state, call, what it waits for; and their last errors. */
+void pldi_report_table(const struct pldi_inner *in, const int *order, int n, FILE *to);
+/* All ranks, said at the end; or printed now. */
+void pldi_report_timeout(struct pldi_inner *in);
+void pldi_report_now(struct pldi_inner *in);
+
+/* ---- deadlock.c ------------------------------------------------------------------------------ */
+
+/* Looks for one when that is due; returns when to call again. */
+int64_t pldi_deadlock_look(struct pldi_inner *in, int64_t now_ns);
 
 /* ---- results.c, counters.c, schedule.c ------------------------------------------------------- */
 

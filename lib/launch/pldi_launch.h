@@ -13,12 +13,13 @@
 #ifndef PLDI_LAUNCH_H
 #define PLDI_LAUNCH_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <pld/job.h>
 
-/* Exit statuses that are not a rank's. */
+/* Exit statuses that are not a rank's; beside them PLDI_EXIT_DEADLOCK. */
 enum pldi_status_of_job {
 	PLDI_EXIT_TIMEOUT = 124,
 	PLDI_EXIT_LAUNCHER = 125, /* pldrun's own failure, wrong options too */
@@ -27,7 +28,10 @@ enum pldi_status_of_job {
 	PLDI_EXIT_SIGNAL = 128, /* + number of the signal */
 };
 
-enum { PLDI_STDIN_NONE = -1 };
+enum { PLDI_STDIN_NONE = -1, PLDI_STDIN_ALL = -2 };
+
+/* The signal of pldrun --report-now: to outer, never passed on. */
+#define PLDI_SIGNAL_REPORT (SIGRTMIN + 3)
 
 #define PLDI_GRACE_NS INT64_C(5000000000) /* usual time between SIGTERM and SIGKILL */
 
@@ -54,7 +58,8 @@ struct pldi_launch {
 	int64_t timeout_ns;	/* 0: none */
 	int64_t grace_ns;	/* between SIGTERM and SIGKILL */
 	int64_t reserve_bytes;	/* 0: found */
-	int stdin_rank;		/* who has this process's stdin, or PLDI_STDIN_NONE */
+	int stdin_rank;		/* who has this process's stdin, or PLDI_STDIN_NONE, _ALL */
+	const char *stdin_file; /* what each rank opens as its stdin, or NULL */
 	uint32_t observe;	/* PLDI_OBSERVE_STATS, PLDI_OBSERVE_SCHEDULE: what ranks count */
 	int stats;		/* print a table of it at the end */
 	const char *report;	/* file for it, "-": stdout; NULL: none */

@@ -57,8 +57,9 @@ struct pldi_output {
 	int epoll;
 	int label;
 	int nstreams;
-	struct pldi_stream *streams; /* per rank one or two */
-	int per_rank; /* 0: ranks write to this process's stdout and stderr themselves */
+	struct pldi_stream *streams; /* per rank one or two, and at the end one of pldrun itself */
+	int per_rank;	/* 0: ranks write to this process's stdout and stderr themselves */
+	int read_error; /* errno of a rank's pipe that could not be read to its end */
 	int nlanes;
 	struct pldi_lane lanes[2];
 	bool draining; /* no writers are left: an empty pipe is at its end */
@@ -72,6 +73,8 @@ enum pldi_event {
 	PLDI_EVENT_DEATH,
 	PLDI_EVENT_STREAM,
 	PLDI_EVENT_LANE,
+	PLDI_EVENT_DOOR, /* index: as in pldi_door_event */
+	PLDI_EVENT_FEED, /* index: the rank, or -1: there is input */
 };
 int pldi_epoll_add(int epoll, int fd, uint32_t events, enum pldi_event kind, int index);
 
@@ -86,6 +89,8 @@ void pldi_output_stream_event(struct pldi_output *o, int stream);
 void pldi_output_lane_event(struct pldi_output *o, int lane);
 /* Moves text on; returns when it must be called again without an event, or INT64_MAX. */
 int64_t pldi_output_pump(struct pldi_output *o, int64_t now_ns);
+/* Whole lines of pldrun's own, to stderr between those of ranks. */
+void pldi_output_say(struct pldi_output *o, const char *text, size_t bytes);
 /* All ranks and their children are gone: what is in the pipes is all that comes. */
 void pldi_output_drain(struct pldi_output *o);
 bool pldi_output_empty(const struct pldi_output *o);
@@ -93,7 +98,7 @@ bool pldi_output_empty(const struct pldi_output *o);
 bool pldi_output_broken_pipe(const struct pldi_output *o);
 /* Then ranks that write on get SIGPIPE, as they would without us. */
 void pldi_output_hang_up(struct pldi_output *o);
-/* Another error of stdout or stderr: its name and errno, or NULL. */
+/* Another error of stdout or stderr, or of what comes from ranks: its name and errno, or NULL. */
 const char *pldi_output_error(const struct pldi_output *o, int *error);
 /*
  * Does what was printed to stdout or stderr end inside a line?  Asked once: the caller ends it, if

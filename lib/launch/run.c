@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "pldi_inner.h"
+#include "pldi_launched.h"
 #include "pldi_opts.h"
 #include "pldi_rank.h"
 
@@ -69,11 +70,16 @@ _Noreturn void pldi_run_rank(struct pldi_inner *in, int rank)
 	const struct pldi_launch *l = in->l;
 	struct pld_config config = *l->config;
 	int seg_fd, told_fd;
-	char job[64];
+	struct pldi_job_env e = { .door = "-", .secret = "-" };
+	char job[PLDI_JOB_TEXT];
 
 	forget_launch(in, rank, &seg_fd, &told_fd);
 	sigprocmask(SIG_SETMASK, &in->before->mask, NULL);
-	snprintf(job, sizeof(job), "%u:%d:%d", PLDI_ABI, seg_fd, told_fd);
+	e.seg.fd = seg_fd;
+	e.status.fd = told_fd;
+	if (pldi_job_fd_know(&e.seg) || pldi_job_fd_know(&e.status))
+		_exit(PLDI_EXIT_LAUNCHER);
+	pldi_job_env_write(&e, job);
 	if (set_number(PLDI_ENV_RANK, rank) || set_number(PLDI_ENV_NRANKS, l->nranks) ||
 	    setenv(PLDI_ENV_JOB, job, 1))
 		_exit(PLDI_EXIT_LAUNCHER);

@@ -14,7 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pldi_delay.h"
 #include "pldi_inner.h"
+#include "pldi_launched.h"
 
 /*
  * Where the job's two descriptors are in a rank: away from 0 to 9, which scripts use, and from 255,
@@ -44,6 +46,7 @@ static int become(const struct start *s)
 	const struct pldi_launch *l = s->in->l;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	PLDI_DELAY();
 	if (getppid() != s->parent)
 		kill(getpid(), SIGKILL); /* it died before it could send a signal */
 	for (int i = 0; i < 3; i++)
@@ -52,9 +55,17 @@ static int become(const struct start *s)
 	if (l->cpus)
 		syscall(SYS_sched_setaffinity, 0, l->cpus_bytes,
 			l->cpus + (size_t)s->rank * l->cpus_bytes);
+	PLDI_DELAY();
 	sigaction(SIGCHLD, &before->chld, NULL);
 	sigaction(SIGPIPE, &before->pipe, NULL);
+	pldi_segment_unguard();
 	return 0;
+}
+
+/* As a shell says it, of execve. */
+static int status_of_error(int error)
+{
+	return error == ENOENT || error == ENOTDIR ? PLDI_EXIT_NOT_FOUND : PLDI_EXIT_NOT_RUN;
 }
 
 static int run_program(void *arg)
@@ -62,6 +73,7 @@ static int run_program(void *arg)
 	struct start *s = arg;
 	struct pldi_inner *in = s->in;
 	struct pldi_told_msg msg = { (uint32_t)s->rank, PLDI_TOLD_NOT_RUN };
+	int error;
 
 	if (become(s) == 0 && dup2(in->seg.fd, s->seg_fd) >= 0 &&
 	    dup2(in->told[1], s->told_fd) >= 0) {
@@ -73,8 +85,11 @@ static int run_program(void *arg)
 			execve("/bin/sh", s->args, s->env);
 		}
 	}
-	msg.what |= (uint32_t)errno << PLDI_TOLD_ERRNO_SHIFT;
-	return write(in->told[1], &msg, sizeof(msg)) < 0 ? PLDI_EXIT_NOT_FOUND : PLDI_EXIT_NOT_RUN;
+	error = errno;
+	msg.what |= (uint32_t)error << PLDI_TOLD_ERRNO_SHIFT;
+	while (write(in->told[1], &msg, sizeof(msg)) < 0 && errno == EINTR)
+		continue;
+	return status_of_error(error);
 }
 
 _Noreturn static void run_body(const struct start *s)
@@ -135,10 +150,69 @@ static int free_fd(const struct pldi_inner *in, int fd)
 	return -1;
 }
 
+/* PLD_JOB, by the numbers that ranks will have. */
+static int job_text(struct pldi_inner *in, const struct start *s, char text[PLDI_JOB_TEXT])
+{
+	struct pldi_job_env e = { .seg.fd = in->seg.fd, .status.fd = in->told[1] };
+
+	if (pldi_job_fd_know(&e.seg) || pldi_job_fd_know(&e.status)) {
+		pldi_say(in, "cannot look at the job's own descriptors: %s", strerror(errno));
+		return -1;
+	}
+	e.seg.fd = s->seg_fd;
+	e.status.fd = s->told_fd;
+	memcpy(e.door, in->door.name, sizeof(e.door));
+	memcpy(e.secret, in->door.secret, sizeof(e.secret));
+	pldi_job_env_write(&e, text);
+	return 0;
+}
+
+/*
+ * Opened once a rank, so that each reads it from its beginning.  -1, and why is said: a pipe is
+ * refused, since ranks would take its bytes from each other.
+ */
+static int open_stdin_file(struct pldi_inner *in)
+{
+	const char *path = in->l->stdin_file;
+	int fd = openat(in->here, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		pldi_say(in, "--stdin %s: %s", path, strerror(errno));
+	} else if (!S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode)) {
+		pldi_say(in,
+			 "--stdin %s: not a file that each rank can open and read for itself; "
+			 "allowed are all, none, a rank, a regular file, a device",
+			 path);
+	} else {
+		fcntl(fd, F_SETFL, 0); /* it was only not to wait for the other end of a pipe */
+		return fd;
+	}
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static int prepare_stdin(struct pldi_inner *in)
+{
+	int fd;
+
+	if (!in->l->stdin_file)
+		return 0;
+	in->here = open(".", O_PATH | O_CLOEXEC);
+	fd = open_stdin_file(in);
+	if (fd < 0)
+		return PLDI_EXIT_LAUNCHER;
+	close(fd);
+	return 0;
+}
+
 static int prepare(struct pldi_inner *in, struct start *s)
 {
-	int status;
+	char job[PLDI_JOB_TEXT];
 
+	if (prepare_stdin(in))
+		return PLDI_EXIT_LAUNCHER;
 	if (in->l->wdir && chdir(in->l->wdir)) {
 		pldi_say(in, "--wdir %s: %s", in->l->wdir, strerror(errno));
 		return PLDI_EXIT_LAUNCHER;
@@ -154,13 +228,14 @@ static int prepare(struct pldi_inner *in, struct start *s)
 			 (unsigned long long)in->before->files.rlim_cur);
 		return PLDI_EXIT_LAUNCHER;
 	}
-	s->env = pldi_env_make(in->l, s->seg_fd, s->told_fd);
+	if (job_text(in, s, job))
+		return PLDI_EXIT_LAUNCHER;
+	s->env = pldi_env_make(in->l, job);
 	if (!s->env) {
 		pldi_say(in, "no memory for an environment");
 		return PLDI_EXIT_LAUNCHER;
 	}
-	status = find_program(in, s->env);
-	return status;
+	return find_program(in, s->env);
 }
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
@@ -178,8 +253,7 @@ void pldi_spawn_failed(struct pldi_inner *in, int error)
 		return;
 	}
 	pldi_say(in, "cannot start %s: %s", name, strerror(error));
-	pldi_watch_verdict(in, error == ENOENT || error == ENOTDIR ? PLDI_EXIT_NOT_FOUND
-								   : PLDI_EXIT_NOT_RUN);
+	pldi_watch_verdict(in, status_of_error(error));
 }
 
 static pid_t start_program(struct start *s, char *stack)
@@ -211,13 +285,35 @@ static pid_t start_rank(struct start *s, char *stack)
 	return pid;
 }
 
+/* What a rank will have as stdin; -1: errno, or 0 when it is said already. */
+static int open_stdin(struct pldi_inner *in, int rank)
+{
+	int fd = in->null_fd;
+
+	if (in->l->stdin_rank == PLDI_STDIN_ALL)
+		return pldi_feed_pipe(&in->feed, rank);
+	if (in->l->stdin_file) {
+		fd = open_stdin_file(in);
+		errno = 0;
+		return fd;
+	}
+	return rank == in->l->stdin_rank ? STDIN_FILENO : fd;
+}
+
 static int spawn_one(struct pldi_inner *in, struct start *s, int rank, char *stack)
 {
 	struct pldi_proc *r = &in->ranks[rank];
 	pid_t pid;
 
 	s->rank = rank;
-	s->fds[0] = rank == in->l->stdin_rank ? STDIN_FILENO : in->null_fd;
+	s->fds[0] = open_stdin(in, rank);
+	if (s->fds[0] < 0) {
+		if (errno)
+			pldi_say(in, "rank %d of %d: no pipe for its input: %s%s", rank,
+				 in->l->nranks, strerror(errno),
+				 errno == EMFILE ? " (ulimit -n)" : "");
+		return -1;
+	}
 	if (pldi_output_open(&in->out, rank, s->fds + 1)) {
 		pldi_say(in, "rank %d of %d: no pipe for its output: %s%s", rank, in->l->nranks,
 			 strerror(errno), errno == EMFILE ? " (ulimit -n)" : "");
@@ -228,10 +324,14 @@ static int spawn_one(struct pldi_inner *in, struct start *s, int rank, char *sta
 		pldi_say(in, "rank %d of %d cannot be started: fork: %s%s", rank, in->l->nranks,
 			 strerror(errno),
 			 errno == EAGAIN ? " (ulimit -u, or the limit of a cgroup)" : "");
+	PLDI_DELAY();
 	pldi_output_started(&in->out, s->fds + 1);
+	if (s->fds[0] != STDIN_FILENO && s->fds[0] != in->null_fd)
+		close(s->fds[0]);
 	if (pid < 0)
 		return -1;
 	r->pid = pid;
+	PLDI_DELAY();
 	r->started = true;
 	in->alive++;
 	/* without one (too few descriptors, an old kernel) the order of deaths is less exact */

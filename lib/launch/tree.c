@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "pldi_process.h"
 #include "pldi_tree.h"
 
 /*
@@ -54,25 +54,11 @@ static int read_numbers(const char *path, pid_t *list, int most)
 /* Parent of pid, or 0; *launcher: it is a pldrun. */
 static pid_t look_at(pid_t pid, bool *launcher)
 {
-	char path[64], text[512], *name, *name_end;
-	int fd, parent = 0;
-	ssize_t got;
+	struct pldi_process p = { .parent = 0 };
 
-	*launcher = false;
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	got = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[got > 0 ? got : 0] = '\0';
-	/* "pid (name) state parent": a name may hold anything, also parentheses */
-	name = strchr(text, '(');
-	name_end = strrchr(text, ')');
-	if (!name || !name_end || sscanf(name_end, ") %*c %d", &parent) != 1)
-		return 0;
-	*launcher = strncmp(name, "(pldrun)", 8) == 0;
-	return parent;
+	pldi_process_look(pid, &p);
+	*launcher = p.launcher;
+	return p.parent;
 }
 
 /* For a kernel without the files "children". */
@@ -95,16 +81,6 @@ static int scan_all(pid_t pid, pid_t *list, int most)
 	return n;
 }
 
-/* In a pid namespace under a /proc of another, its numbers are not ours. */
-static bool proc_is_ours(void)
-{
-	char text[32];
-	ssize_t n = readlink("/proc/self", text, sizeof(text) - 1);
-
-	text[n > 0 ? n : 0] = '\0';
-	return atoi(text) == (int)getpid();
-}
-
 int pldi_children(pid_t pid, pid_t *list, int most)
 {
 	char path[96];
@@ -112,7 +88,7 @@ int pldi_children(pid_t pid, pid_t *list, int most)
 	int n = 0, got = 0;
 	DIR *dir;
 
-	if (!proc_is_ours())
+	if (!pldi_process_visible())
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
@@ -199,7 +175,7 @@ int pldi_tree_kill_children(const pid_t *spared, int nspared)
 		else
 			refused++;
 	}
-	return !killed && (refused || !proc_is_ours()) ? -1 : 0;
+	return !killed && (refused || !pldi_process_visible()) ? -1 : 0;
 }
 
 /* Reaps the dead among the children; returns whether one that is not spared is left. */

@@ -116,10 +116,14 @@ static void kill_all(struct pldi_inner *in, int64_t now_ns)
 	in->kill_ns = now_ns + TICK_NS;
 }
 
+/* But for the one that has ended the job and not yet said why: its line is the reason for all. */
 static void term_ranks(struct pldi_inner *in)
 {
+	int32_t status, by = pldi_abort_by(in->seg.base, &status);
+
 	for (int r = 0; r < in->l->nranks; r++) {
-		if (!in->ranks[r].started || in->ranks[r].gone)
+		if (!in->ranks[r].started || in->ranks[r].gone ||
+		    (r == by && !in->ranks[r].error))
 			continue;
 		pldi_tree_signal(in->ranks[r].pid, SIGTERM);
 		pldi_tree_signal(in->ranks[r].pid, SIGCONT); /* a stopped one gets it, too */
@@ -143,8 +147,10 @@ int64_t pldi_watch_timers(struct pldi_inner *in, int64_t now_ns)
 		due_ns = in->give_up_ns;
 	if (in->alive == 0)
 		return due_ns;
+	if (!in->ending_ns && !in->stopped_ns)
+		due_ns = earlier(due_ns, pldi_deadlock_look(in, now_ns));
 	if (!in->stopped_ns && now_ns >= in->timeout_ns && !in->ending_ns) {
-		pldi_report_all(in);
+		pldi_report_timeout(in);
 		pldi_watch_verdict(in, PLDI_EXIT_TIMEOUT);
 	}
 	if (in->ending_ns && now_ns >= in->ring_ns) {
@@ -195,10 +201,14 @@ int pldi_watch_signals(struct pldi_inner *in)
 	struct sigaction now;
 
 	/* one that was ignored from the start is none to ranks: SIGTERM is read all the same */
-	while (read(in->signals, &info, sizeof(info)) > 0)
-		if (info.ssi_signo != SIGCHLD && getppid() == in->outer &&
-		    sigaction((int)info.ssi_signo, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+	while (read(in->signals, &info, sizeof(info)) > 0) {
+		if ((int)info.ssi_signo == PLDI_SIGNAL_REPORT)
+			pldi_report_now(in);
+		else if (info.ssi_signo != SIGCHLD && getppid() == in->outer &&
+			 sigaction((int)info.ssi_signo, NULL, &now) == 0 &&
+			 now.sa_handler != SIG_IGN)
 			signalled(in, (int)info.ssi_signo, pldi_now_ns());
+	}
 	return getppid() == in->outer ? 0 : -1;
 }
 
@@ -235,7 +245,8 @@ static void drop_pidfd(struct pldi_proc *r)
 	r->pidfd = -1;
 }
 
-static void rank_is_gone(struct pldi_inner *in, int rank, int wait_status)
+static void rank_is_gone(struct pldi_inner *in, int rank, int wait_status,
+			 const struct rusage *usage)
 {
 	struct pldi_proc *r = &in->ranks[rank];
 
@@ -244,6 +255,8 @@ static void rank_is_gone(struct pldi_inner *in, int rank, int wait_status)
 	drop_pidfd(r);
 	r->gone = true;
 	r->wait_status = wait_status;
+	r->usage = *usage;
+	pldi_feed_drop(&in->feed, rank);
 	r->failed = failure(r);
 	in->alive--;
 	if (r->failed && in->first < 0) {
@@ -265,6 +278,7 @@ static int rank_of(const struct pldi_inner *in, pid_t pid)
 static void reap_in_order(struct pldi_inner *in)
 {
 	struct epoll_event events[32];
+	struct rusage usage;
 	int n, status;
 
 	while ((n = epoll_wait(in->deaths, events, 32, 0)) > 0) {
@@ -272,8 +286,8 @@ static void reap_in_order(struct pldi_inner *in)
 			int rank = (int)(uint32_t)events[i].data.u64;
 			struct pldi_proc *r = &in->ranks[rank];
 
-			if (waitpid(r->pid, &status, WNOHANG) == r->pid)
-				rank_is_gone(in, rank, status);
+			if (wait4(r->pid, &status, WNOHANG, &usage) == r->pid)
+				rank_is_gone(in, rank, status, &usage);
 			else
 				drop_pidfd(r); /* a debugger has it first: SIGCHLD will tell */
 		}
@@ -283,6 +297,7 @@ static void reap_in_order(struct pldi_inner *in)
 void pldi_watch_deaths(struct pldi_inner *in)
 {
 	siginfo_t info;
+	struct rusage usage;
 	int rank, status;
 	pid_t again = 0;
 
@@ -296,8 +311,8 @@ void pldi_watch_deaths(struct pldi_inner *in)
 			again = info.si_pid; /* it has died since: others may have, before it */
 			continue;
 		}
-		if (waitpid(info.si_pid, &status, WNOHANG) == info.si_pid && rank >= 0)
-			rank_is_gone(in, rank, status);
+		if (wait4(info.si_pid, &status, WNOHANG, &usage) == info.si_pid && rank >= 0)
+			rank_is_gone(in, rank, status, &usage);
 	}
 }
 
@@ -339,6 +354,9 @@ int pldi_watch_control(struct pldi_inner *in)
 	case PLDI_CONTROL_KILL:
 		in->give_up_ns = now_ns + GIVE_UP_NS;
 		kill_all(in, now_ns);
+		break;
+	case PLDI_CONTROL_REPORT:
+		pldi_report_now(in);
 		break;
 	case PLDI_CONTROL_STOPPED:
 		in->stopped_ns = now_ns;

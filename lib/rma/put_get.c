@@ -83,6 +83,19 @@ static pl_status check_transfer(const struct transfer *t, struct pldi_move *m, i
 	return PL_OK;
 }
 
+/* From the own slice to the own slice: dst and src are the first elements of the boxes. */
+static pl_status check_apart(const struct transfer *t, const struct pldi_move *m, const void *dst,
+			     const void *src)
+{
+	char text[PLDI_DIMS_TEXT];
+
+	if (!pldi_boxes_overlap(dst, t->dst, src, t->src, &m->shape))
+		return PL_OK;
+	return pldi_fail(PL_EINVAL, t->call, t->where,
+			 "dst and src overlap: shape %s at %p and at %p, peer is the caller",
+			 pldi_dims_text(&m->shape, text), dst, src);
+}
+
 /* The notify that a put may carry, checked before any byte moves. */
 static pl_status check_signal(const struct pld_put_opts *o, const struct pldi_domain *d,
 			      int64_t *off, const char *call, const char *where)
@@ -127,13 +140,16 @@ pl_status(pld_put)(pld_tensor dst, int peer, pl_tensor src, const struct pld_put
 		return pldi_atomic_fail((int)o.atomic, call, where);
 	if (o.signal.as_ && (rc = check_signal(&o, d, &cell_off, call, where)))
 		return rc;
+	m.src = (const char *)src.at_ + src_off * m.src_layout->elem_bytes;
+	if (peer == d->pub.rank &&
+	    (rc = check_apart(&t, &m, (char *)dst.at_ + dst_off * m.dst_layout->elem_bytes, m.src)))
+		return rc;
 
 	pldi_doing(d->self, PLDI_OP_PUT, where);
 	m.atomic = o.atomic;
 	m.dst = pldi_peer_move(o.atomic ? PLDI_ACT_PUT_ADD : PLDI_ACT_PUT, dst, d, peer,
 			       dst_off * m.dst_layout->elem_bytes,
 			       pldi_box_bytes(&m.shape, m.src_layout->elem_bytes));
-	m.src = (const char *)src.at_ + src_off * m.src_layout->elem_bytes;
 	pldi_rma_move(&m);
 	if (o.signal.as_)
 		pldi_signal(o.signal, d, peer, cell_off * (int64_t)sizeof(int32_t),
@@ -162,9 +178,12 @@ pl_status(pld_get)(pl_tensor dst, int peer, pld_tensor src, const struct pld_get
 			       o.src_offsets, o.shape, o.chunk_rows, o.chunk_cols,    o.pipeline };
 	if ((rc = check_transfer(&t, &m, &dst_off, &src_off)))
 		return rc;
+	m.dst = (char *)dst.at_ + dst_off * m.dst_layout->elem_bytes;
+	if (peer == d->pub.rank &&
+	    (rc = check_apart(&t, &m, m.dst, (char *)src.at_ + src_off * m.src_layout->elem_bytes)))
+		return rc;
 
 	pldi_doing(d->self, PLDI_OP_GET, where);
-	m.dst = (char *)dst.at_ + dst_off * m.dst_layout->elem_bytes;
 	m.src = pldi_peer_move(PLDI_ACT_GET, src, d, peer, src_off * m.src_layout->elem_bytes,
 			       pldi_box_bytes(&m.shape, m.src_layout->elem_bytes));
 	pldi_rma_move(&m);

@@ -13,16 +13,19 @@ struct pldi_cell {
 	pld_wait_cmp cmp;
 	int64_t index; /* of the cell in its view's slice, in elements */
 	uint32_t buffer;
-	int64_t at; /* of the cell in its buffer, in elements */
+	const char *name; /* of the buffer */
+	int64_t at;	  /* of the cell in its buffer, in elements */
+	struct pldi_awaited who;
 	bool reuse; /* see struct pldi_domain */
 };
 
-/* Fills buffer and at of a cell whose word is set. */
+/* Fills buffer, name and at of a cell whose word is set. */
 static inline void pldi_cell_place(struct pldi_cell *c, pld_tensor signal)
 {
 	const struct pld_window_ *b = pldi_view(signal.as_)->buffer;
 
 	c->buffer = b->place.number;
+	c->name = b->name;
 	c->at = c->word - (const _Atomic int32_t *)b->at;
 }
 
@@ -38,8 +41,9 @@ struct pldi_stop {
 };
 
 /*
- * Waits until one of n cells holds: its index, the lowest if several.  PL_ETIMEDOUT, or
- * PL_EABORTED without an error born: the job ends, or stop (may be NULL) holds.
+ * Waits until one of n cells holds: its index, the lowest if several.  Without an error born:
+ * PL_ETIMEDOUT; PL_EABORTED when the job ends, or stop (may be NULL) holds; PL_EDEADLOCK when
+ * nobody is there to notify.
  */
 int pldi_wait_cells(struct pldi_rank *self, const struct pldi_cell *cells, int n,
 		    int64_t deadline_ns, const struct pldi_stop *stop);

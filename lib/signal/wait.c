@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "pldi_delay.h"
 #include "pldi_signal.h"
 
 #define FEW 16 /* conditions that pld_wait_any keeps on its stack */
@@ -39,17 +40,21 @@ static int sleep_until(struct pldi_rank *self, const struct pldi_cell *cells, in
 				.word = cells[0].word,
 				.index = cells[0].index,
 				.buffer = cells[0].buffer,
-				.peer = -1,
+				.name = cells[0].name,
+				.who = cells[0].who,
 				.deadline_ns = deadline_ns };
 	bool published;
 	uint32_t looked;
 	int rc;
 
+	if (deadline_ns == PLD_FOREVER && pldi_alone(self))
+		return PL_EDEADLOCK;
 	pldi_bell_announce(bell); /* [W1] */
 	published = pldi_sleep_begin(self, &s);
 	for (;;) {
 		looked = pldi_bell_look(bell); /* [W2] */
-		rc = first_true_w3(cells, n);  /* [W3] */
+		PLDI_DELAY();
+		rc = first_true_w3(cells, n); /* [W3] */
 		if (rc >= 0)
 			break;
 		/* an abort and a stop ring the bell: after [W2] they end the sleep */
@@ -72,7 +77,7 @@ static int sleep_until(struct pldi_rank *self, const struct pldi_cell *cells, in
 static int wait_until(struct pldi_rank *self, const struct pldi_cell *cells, int n,
 		      int64_t deadline_ns, const struct pldi_stop *stop)
 {
-	struct pldi_backoff backoff = { 0, 0, 0 };
+	struct pldi_backoff backoff = { 0, 0, 0, 0 };
 	int i;
 
 	while ((i = first_true(cells, n)) < 0) {
@@ -134,6 +139,7 @@ static pl_status cell_of(const struct pld_condition *c, struct pldi_cell *cell,
 	cell->cmp = c->cmp;
 	cell->index = off;
 	cell->reuse = false;
+	cell->who = PLDI_ANYBODY;
 	pldi_cell_place(cell, c->signal);
 	return PL_OK;
 }
@@ -152,11 +158,22 @@ static pl_status deadline_of(int64_t timeout_ns, int64_t *deadline_ns, const cha
 	return PL_OK;
 }
 
-static pl_status finish(struct pldi_rank *self, int rc, const char *call, const char *where)
+/* What pldi_wait_cells returned, as an error if it is one. */
+static int finish(struct pldi_rank *self, int rc, const struct pldi_cell *cell, const char *call,
+		  const char *where)
 {
-	if (rc >= 0)
-		return PL_OK;
-	return rc == PL_EABORTED ? pldi_fail_aborted(self, call, where) : (pl_status)rc;
+	if (rc == PL_EABORTED)
+		return pldi_fail_aborted(self, call, where);
+	if (rc == PL_EDEADLOCK)
+		return pldi_fail(
+			PL_EDEADLOCK, call, where,
+			"nobody can notify: the job has one rank, which has one thread and "
+			"waits for cell [%lld] of window %u%s%s%s to be %s %d; it is %d",
+			(long long)cell->index, cell->buffer, *cell->name ? " '" : "", cell->name,
+			*cell->name ? "'" : "",
+			cell->cmp == PLD_WAIT_EQ ? "==" : ">=", cell->expected,
+			pldi_bell_cell(cell->word));
+	return rc;
 }
 
 pl_status(pld_wait)(pld_tensor signal, const pl_dims *at, int32_t expected, pld_wait_cmp cmp,
@@ -171,7 +188,9 @@ pl_status(pld_wait)(pld_tensor signal, const pl_dims *at, int32_t expected, pld_
 	if (rc)
 		return rc;
 	pldi_doing(d->self, PLDI_OP_WAIT, where);
-	return finish(d->self, pldi_wait_cells(d->self, &cell, 1, PLD_FOREVER, NULL), call, where);
+	rc = finish(d->self, pldi_wait_cells(d->self, &cell, 1, PLD_FOREVER, NULL), &cell, call,
+		    where);
+	return rc < 0 ? rc : PL_OK;
 }
 
 pl_status(pld_wait_for)(pld_tensor signal, const pl_dims *at, int32_t expected, pld_wait_cmp cmp,
@@ -187,7 +206,9 @@ pl_status(pld_wait_for)(pld_tensor signal, const pl_dims *at, int32_t expected, 
 	if (rc || (rc = deadline_of(timeout_ns, &deadline_ns, call, where)))
 		return rc;
 	pldi_doing(d->self, PLDI_OP_WAIT, where);
-	return finish(d->self, pldi_wait_cells(d->self, &cell, 1, deadline_ns, NULL), call, where);
+	rc = finish(d->self, pldi_wait_cells(d->self, &cell, 1, deadline_ns, NULL), &cell, call,
+		    where);
+	return rc < 0 ? rc : PL_OK;
 }
 
 int(pld_test)(pld_tensor signal, const pl_dims *at, int32_t expected, pld_wait_cmp cmp,
@@ -224,9 +245,8 @@ int(pld_wait_any)(const struct pld_condition *c, int n, int64_t timeout_ns, cons
 		rc = deadline_of(timeout_ns, &deadline_ns, call, where);
 	if (rc == PL_OK) {
 		pldi_doing(first->self, PLDI_OP_WAIT_ANY, where);
-		rc = pldi_wait_cells(first->self, cells, n, deadline_ns, NULL);
-		if (rc == PL_EABORTED)
-			rc = pldi_fail_aborted(first->self, call, where);
+		rc = finish(first->self, pldi_wait_cells(first->self, cells, n, deadline_ns, NULL),
+			    cells, call, where);
 	}
 	if (cells != few)
 		free(cells);

@@ -31,6 +31,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "pldi_delay.h"
 #include "pldi_futex.h"
 
 /* The two words, in the owner's slot. */
@@ -42,6 +43,7 @@ struct pldi_bell {
 static inline void pldi_bell_announce(struct pldi_bell b)
 {
 	atomic_fetch_add_explicit(b.sleepers, 1, memory_order_seq_cst); /* [W1]; pairs with [N2] */
+	PLDI_DELAY();
 }
 
 static inline uint32_t pldi_bell_look(struct pldi_bell b)
@@ -53,6 +55,7 @@ static inline uint32_t pldi_bell_look(struct pldi_bell b)
 /* [W3] The cell, for the test between look and sleep; seq_cst: pairs with [N1]. */
 static inline int32_t pldi_bell_cell(const _Atomic int32_t *cell)
 {
+	PLDI_DELAY();
 	return atomic_load_explicit(cell, memory_order_seq_cst);
 }
 
@@ -64,6 +67,7 @@ static inline int pldi_bell_sleep(struct pldi_bell b, uint32_t looked, int64_t d
 
 static inline void pldi_bell_leave(struct pldi_bell b)
 {
+	PLDI_DELAY();
 	/* [W5] relaxed: a count that is too high costs a wake, never loses one */
 	atomic_fetch_sub_explicit(b.sleepers, 1, memory_order_relaxed);
 }
@@ -72,12 +76,14 @@ static inline void pldi_bell_leave(struct pldi_bell b)
 static inline void pldi_bell_ring(struct pldi_bell b)
 {
 	atomic_fetch_add_explicit(b.doorbell, 1, memory_order_release); /* [N3]; pairs with [W2] */
-	pldi_futex_wake(b.doorbell);					/* [N4] */
+	PLDI_DELAY();
+	pldi_futex_wake(b.doorbell); /* [N4] */
 }
 
 /* After a change of a cell by pldi_bell_add or pldi_bell_set. */
 static inline void pldi_bell_tell(struct pldi_bell b)
 {
+	PLDI_DELAY();
 	if (atomic_load_explicit(b.sleepers, memory_order_seq_cst)) /* [N2]; pairs with [W1] */
 		pldi_bell_ring(b);
 }
@@ -85,11 +91,13 @@ static inline void pldi_bell_tell(struct pldi_bell b)
 /* [N1] seq_cst: also the release that a wait's acquire pairs with. */
 static inline void pldi_bell_add(_Atomic int32_t *cell, int32_t value)
 {
+	PLDI_DELAY();
 	atomic_fetch_add_explicit(cell, value, memory_order_seq_cst);
 }
 
 static inline void pldi_bell_set(_Atomic int32_t *cell, int32_t value)
 {
+	PLDI_DELAY();
 	/* an exchange, not a store: N1 must not pass N2 */
 	atomic_exchange_explicit(cell, value, memory_order_seq_cst);
 }

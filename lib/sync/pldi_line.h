@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "pldi_delay.h"
 #include "pldi_futex.h"
 
 struct pldi_line {
@@ -38,6 +39,7 @@ static inline void pldi_line_post(struct pldi_line l, uint32_t x)
 	 * back (see pldi_signal.h).
 	 */
 	(void)atomic_exchange_explicit(l.v, x, memory_order_seq_cst);
+	PLDI_DELAY();
 	if (atomic_load_explicit(l.sleepers, memory_order_seq_cst)) /* [P2]; pairs with [L1] */
 		pldi_futex_wake(l.v);				    /* [P3] */
 }
@@ -51,6 +53,7 @@ static inline int pldi_line_test(struct pldi_line l, uint32_t x)
 static inline void pldi_line_announce(struct pldi_line l)
 {
 	atomic_fetch_add_explicit(l.sleepers, 1, memory_order_seq_cst); /* [L1]; pairs with [P2] */
+	PLDI_DELAY();
 }
 
 static inline uint32_t pldi_line_look(struct pldi_line l)
@@ -65,6 +68,7 @@ static inline void pldi_line_sleep(struct pldi_line l, uint32_t looked, int64_t 
 
 static inline void pldi_line_leave(struct pldi_line l)
 {
+	PLDI_DELAY();
 	/* [L4] relaxed: as [W5] of pldi_bell.h */
 	atomic_fetch_sub_explicit(l.sleepers, 1, memory_order_relaxed);
 }

@@ -10,15 +10,19 @@
 /*
  * With a CPU for each rank a waiter spins for about what a sleep would cost both sides (some
  * 20 us) and does not yield; with more ranks than CPUs it looks once and gives the CPU away, up to
- * `yields` times.
+ * `yields` times.  That is worth it while those that get the CPU are ranks, which soon give it
+ * back; programs that compute keep it for milliseconds, so after PLDI_YIELD_NS it sleeps.
  */
+#define PLDI_YIELD_NS 2000000
+
 struct pldi_patience {
 	int64_t spin_ns;
 	int32_t yields;
 };
 
 struct pldi_backoff {
-	int64_t until_ns; /* 0: spinning has not begun */
+	int64_t until_ns;	 /* 0: spinning has not begun */
+	int64_t yields_until_ns; /* 0: yielding has not begun */
 	int32_t pauses, yields;
 };
 
@@ -37,7 +41,8 @@ static inline void pldi_cpu_pause(void)
  */
 static inline int pldi_backoff(struct pldi_backoff *b, const struct pldi_patience *p)
 {
-	enum { PAUSES_A_CLOCK = 32 }; /* reading the clock costs as much as one pause */
+	/* reading the clock costs as much as one pause, and a tenth of a yield */
+	enum { PAUSES_A_CLOCK = 32, YIELDS_A_CLOCK = 4 };
 
 	if (b->until_ns == 0)
 		b->until_ns = p->spin_ns ? pldi_now_ns() + p->spin_ns : 1;
@@ -47,12 +52,15 @@ static inline int pldi_backoff(struct pldi_backoff *b, const struct pldi_patienc
 			return 0;
 		b->until_ns = 1;
 	}
-	if (b->yields < p->yields) {
-		b->yields++;
-		sched_yield();
-		return 0;
-	}
-	return 1;
+	if (b->yields >= p->yields)
+		return 1;
+	if (b->yields_until_ns == 0)
+		b->yields_until_ns = pldi_now_ns() + PLDI_YIELD_NS;
+	else if (b->yields % YIELDS_A_CLOCK == 0 && pldi_now_ns() >= b->yields_until_ns)
+		return 1;
+	b->yields++;
+	sched_yield();
+	return 0;
 }
 
 #endif

@@ -169,6 +169,32 @@ int pldi_overlap(const void *a, const struct pl_layout *a_layout, const void *b,
 	       corner_inside(b_layout, a_layout, (int64_t)(from_a - from_b) / elem);
 }
 
+/* The layout of a box of l's. */
+static struct pldi_layout box_of(const struct pl_layout *l, const pl_dims *shape)
+{
+	struct pldi_layout box = { .pub = *l };
+
+	box.pub.count = 1;
+	box.packed = pldi_layout(l)->packed;
+	for (int i = 0; i < l->ndim; i++) {
+		const int64_t reach = (shape->d[i] - 1) * l->stride[i];
+
+		*(reach < 0 ? &box.low_off : &box.high_off) += reach;
+		box.packed &= shape->d[i] == l->dim[i];
+		box.pub.dim[i] = shape->d[i];
+		box.pub.count *= shape->d[i];
+	}
+	return box;
+}
+
+int pldi_boxes_overlap(const void *a, const struct pl_layout *a_layout, const void *b,
+		       const struct pl_layout *b_layout, const pl_dims *shape)
+{
+	const struct pldi_layout x = box_of(a_layout, shape), y = box_of(b_layout, shape);
+
+	return pldi_overlap(a, &x.pub, b, &y.pub);
+}
+
 pl_status(pl_copy)(pl_tensor dst, pl_tensor src, const char *where)
 {
 	char to[PLDI_DIMS_TEXT], from[PLDI_DIMS_TEXT];

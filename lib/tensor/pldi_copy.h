@@ -74,4 +74,8 @@ void pldi_copy_box(void *dst, const struct pl_layout *dst_layout, const void *sr
 int pldi_overlap(const void *a, const struct pl_layout *a_layout, const void *b,
 		 const struct pl_layout *b_layout);
 
+/* The same for boxes of equal shape in them, a and b being the first elements of the boxes. */
+int pldi_boxes_overlap(const void *a, const struct pl_layout *a_layout, const void *b,
+		       const struct pl_layout *b_layout, const pl_dims *shape);
+
 #endif

@@ -21,6 +21,7 @@
 
 #include "pldi_agree.h"
 #include "pldi_buffer.h"
+#include "pldi_delay.h"
 #include "pldi_machine.h"
 #include "pldi_opts.h"
 
@@ -315,12 +316,14 @@ static pl_status agree_place(const struct pldi_request *q, struct pldi_place *p)
 		payload[2] = (int64_t)p->entry << 8 | (int64_t)p->region;
 		payload[3] = p->number;
 	}
+	PLDI_DELAY();
 	rc = pldi_agree(d, &what, payload, q->where);
 	if (rc) {
 		if (lead && payload[0] == LACK_NOTHING)
 			pldi_symalloc_return(d->self, p);
 		return rc;
 	}
+	PLDI_DELAY();
 	told = pldi_posted(d, 0);
 	if (told[0] != LACK_NOTHING)
 		return fail_lack(q, (enum lack)told[0], told[1], 0);
@@ -345,6 +348,7 @@ static pl_status agree_backing(const struct pldi_request *q, const struct pldi_p
 		payload[0] = pldi_segment_commit(&d->self->seg,
 						 slice_off(d->self, p, d->self->rank),
 						 (uint64_t)q->bytes);
+	PLDI_DELAY();
 	rc = pldi_agree(d, &what, payload, q->where);
 	for (int32_t m = 0; rc == PL_OK && lacks < 0 && m < d->pub.nranks; m++) {
 		detail = pldi_posted(d, m)[0];
@@ -412,8 +416,10 @@ static pl_status release(struct pldi_domain *d, const struct pldi_place *p, uint
 {
 	if (!d->broken)
 		clear_slice(d, p, bytes, d->pub.rank);
+	PLDI_DELAY();
 	if (!pldi_symalloc_leave(d->self, p))
 		return PL_OK;
+	PLDI_DELAY();
 	for (int32_t m = 0; d->broken && m < d->pub.nranks; m++)
 		clear_slice(d, p, bytes, m);
 	return pldi_symalloc_return(d->self, p) ? pldi_fail_aborted(d->self, call, where) : PL_OK;

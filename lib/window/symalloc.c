@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "pldi_delay.h"
 #include "pldi_lock.h"
 #include "pldi_symalloc.h"
 
@@ -146,6 +147,7 @@ static enum pldi_symalloc_rc allocate(struct pldi_rank *self, uint64_t bytes, bo
 			return rc;
 	}
 	p->number = h->next_buffer++;
+	PLDI_DELAY();
 	b->number = p->number;
 	b->region = p->region;
 	b->off = p->off;
@@ -186,10 +188,12 @@ int pldi_symalloc_return(struct pldi_rank *self, const struct pldi_place *p)
 	struct pldi_head_shm *h = self->seg.base;
 	struct pldi_buffer_shm *b = pldi_buffer_entry(h, p->entry);
 
+	PLDI_DELAY();
 	if (pldi_lock(&h->lock, &h->aborted))
 		return -1;
 	if (p->region != PLDI_REGION_NONE)
 		give(pldi_arena(h, p->region), p->off, taken_bytes(p->region, b->bytes));
+	PLDI_DELAY();
 	b->number = 0;
 	pldi_unlock(&h->lock);
 	return 0;

@@ -58,11 +58,12 @@ START_TEST(environment)
 	setenv("PLD_RANK", "7", 1);
 	setenv("PLD_JOB", "of another", 1);
 	setenv("PLD_DIMS", "of another", 1);
-	env = pldi_env_make(&l, 249, 248);
+	env = pldi_env_make(&l, "of this");
 	ck_assert_ptr_nonnull(env);
 	snprintf(env[0], PLDI_RANK_TEXT, "PLD_RANK=%d", 2);
 	ck_assert_str_eq(pldi_env_value(env, "PLD_RANK"), "2");
 	ck_assert_str_eq(pldi_env_value(env, "PLD_NRANKS"), "3");
+	ck_assert_str_eq(pldi_env_value(env, "PLD_JOB"), "of this");
 	ck_assert_str_eq(pldi_env_value(env, "PLD_DIMS"), "M=3");
 	ck_assert_str_eq(pldi_env_value(env, "T_SET"), "2");
 	ck_assert_str_eq(pldi_env_value(env, "T_NEW"), "x=y");

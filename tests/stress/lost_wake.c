@@ -75,7 +75,7 @@ static void delay(uint64_t *random)
 static void wait_cell(struct shared *s, int worker, int32_t want, uint64_t *random)
 {
 	struct pldi_bell b = bell_of(s, worker);
-	struct pldi_backoff backoff = { 0, 0, 0 };
+	struct pldi_backoff backoff = { 0, 0, 0, 0 };
 	uint32_t looked;
 
 	while (pldi_bell_cell(&s->of[worker].cell) < want) {

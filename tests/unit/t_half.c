@@ -65,16 +65,15 @@ static uint16_t nearest(const struct format *f, double x)
 static void check64(const struct format *f, double x)
 {
 	for (int s = 0; s < 2; s++, x = -x)
-		ck_assert_msg(f->from64(x) == nearest(f, x), "%s from fp64 %a: %#x, not %#x",
-			      f->name, x, f->from64(x), nearest(f, x));
+		expect_msg(f->from64(x) == nearest(f, x), "%s from fp64 %a: %#x, not %#x", f->name,
+			   x, f->from64(x), nearest(f, x));
 }
 
 static void check32(const struct format *f, float x)
 {
 	for (int s = 0; s < 2; s++, x = -x)
-		ck_assert_msg(f->from32(x) == nearest(f, (double)x),
-			      "%s from fp32 %a: %#x, not %#x", f->name, (double)x, f->from32(x),
-			      nearest(f, (double)x));
+		expect_msg(f->from32(x) == nearest(f, (double)x), "%s from fp32 %a: %#x, not %#x",
+			   f->name, (double)x, f->from32(x), nearest(f, (double)x));
 }
 
 START_TEST(all_values)
@@ -87,19 +86,19 @@ START_TEST(all_values)
 			const double want = s ? -f->value[k] : f->value[k];
 			const float x = f->widen(bits);
 
-			ck_assert_msg((double)x == want && !signbit(x) == !signbit(want),
-				      "%s %#x is %a, not %a", f->name, bits, (double)x, want);
-			ck_assert_msg(f->from32(x) == bits && f->from64((double)x) == bits,
-				      "%s %#x does not come back", f->name, bits);
+			expect_msg((double)x == want && !signbit(x) == !signbit(want),
+				   "%s %#x is %a, not %a", f->name, bits, (double)x, want);
+			expect_msg(f->from32(x) == bits && f->from64((double)x) == bits,
+				   "%s %#x does not come back", f->name, bits);
 		}
 	}
 	for (int s = 0; s < 2; s++) {
 		const uint16_t inf = (uint16_t)(f->finite | s << 15);
 		const float x = f->widen(inf);
 
-		ck_assert_msg(isinf(x) && !signbit(x) == !s, "%s infinity", f->name);
-		ck_assert_msg(f->from32(x) == inf && f->from64((double)x) == inf,
-			      "%s infinity back", f->name);
+		expect_msg(isinf(x) && !signbit(x) == !s, "%s infinity", f->name);
+		expect_msg(f->from32(x) == inf && f->from64((double)x) == inf, "%s infinity back",
+			   f->name);
 	}
 }
 END_TEST
@@ -119,12 +118,12 @@ START_TEST(nans)
 			const uint64_t in64 = (uint64_t)sign << 63 | 0x7ff0000000000000u |
 					      (uint64_t)payload << (52 - f->mant);
 
-			ck_assert_msg(pldi_bits32(f->widen(bits)) == (in32 | 0x400000),
-				      "%s NaN %#x widens to %#x", f->name, bits,
-				      pldi_bits32(f->widen(bits)));
-			ck_assert_msg(f->from32(pldi_float32(in32 | 1)) == want &&
-					      f->from64(pldi_float64(in64 | 1)) == want,
-				      "%s NaN %#x does not come back", f->name, bits);
+			expect_msg(pldi_bits32(f->widen(bits)) == (in32 | 0x400000),
+				   "%s NaN %#x widens to %#x", f->name, bits,
+				   pldi_bits32(f->widen(bits)));
+			expect_msg(f->from32(pldi_float32(in32 | 1)) == want &&
+					   f->from64(pldi_float64(in64 | 1)) == want,
+				   "%s NaN %#x does not come back", f->name, bits);
 		}
 	}
 	/* a payload all below what fits must not turn into infinity */

@@ -261,6 +261,97 @@ START_TEST(tree)
 }
 END_TEST
 
+/* Every limit on the way up is told, and only those of what is asked for. */
+static void collect(const struct pldi_group_limit *l, void *arg)
+{
+	char *text = arg, *end = text + strlen(text);
+
+	snprintf(end, 1000 - (size_t)(end - text), "%s %lld/%lld; ", l->file + strlen(root),
+		 (long long)l->limit, (long long)l->used);
+}
+
+START_TEST(every_limit)
+{
+	char memory[1000] = "", pids[1000] = "", cpus[1000] = "";
+
+	make_root();
+	make_file(SELF, "3:pids:/p\n2:memory:/m\n0::/a/b\n");
+	make_file(V2 "/a/b/memory.max", "50\n");
+	make_file(V2 "/a/memory.max", "40\n");
+	make_file(V2 "/a/memory.current", "30\n");
+	make_file(V2 "/a/pids.max", "9\n");
+	make_file(V2 "/a/b/pids.max", "max\n");
+	make_file(V2 "/a/pids.current", "7\n");
+	make_file(V2 "/a/cpu.max", "max 100000\n");
+	make_file(V2 "/memory/m/memory.limit_in_bytes", "60\n");
+	make_file(V2 "/memory/m/pids.max", "2\n");
+	make_file(V2 "/pids/p/pids.max", "5\n");
+	pldi_group_limits(root, PLDI_LIMIT_MEMORY, collect, memory);
+	pldi_group_limits(root, PLDI_LIMIT_PIDS, collect, pids);
+	pldi_group_limits(root, PLDI_LIMIT_CPUS, collect, cpus);
+	remove_root();
+	ck_assert_str_eq(memory, V2 "/a/b/memory.max 50/0; " V2 "/a/memory.max 40/30; " V2
+				    "/memory/m/memory.limit_in_bytes 60/0; ");
+	ck_assert_str_eq(pids, V2 "/a/pids.max 9/7; " V2 "/pids/p/pids.max 5/0; ");
+	ck_assert_str_eq(cpus, "");
+}
+END_TEST
+
+#define ENABLED "/sys/kernel/mm/transparent_hugepage/shmem_enabled"
+#define MOUNT "28 22 0:24 / /dev/shm rw,nosuid shared:4 - tmpfs tmpfs rw,size=8k"
+
+static const struct {
+	const char *name, *enabled, *mounts; /* NULL: no such file */
+	const char *memfd, *shm;
+	int memfd_can, shm_can;
+} huges[] = {
+	{ "no kernel", NULL, MOUNT ",huge=always\n", "never", "never", 0, 0 },
+	{ "never", "always within_size advise [never] deny force\n", MOUNT "\n", "never", "never",
+	  0, 0 },
+	{ "memfd alone", "always within_size [advise] never deny force\n", MOUNT "\n", "advise",
+	  "never", 1, 0 },
+	{ "no mounts", "[within_size] never\n", NULL, "within_size", "never", 1, 0 },
+	{ "mount alone", "always advise [never]\n", MOUNT ",huge=advise\n", "never", "advise", 0,
+	  1 },
+	{ "option in the middle", "[never]\n", MOUNT ",huge=within_size,inode64\n", "never",
+	  "within_size", 0, 1 },
+	{ "the last mount hides", "[never]\n", MOUNT ",huge=always\n" MOUNT "\n", "never", "never",
+	  0, 0 },
+	{ "the last mount has", "[never]\n", MOUNT "\n" MOUNT ",huge=always\n", "never", "always",
+	  0, 1 },
+	{ "other mounts", "[never]\n",
+	  "1 2 0:1 / /dev/shm/x rw - tmpfs tmpfs rw,huge=always\n"
+	  "1 2 0:1 / /x/dev/shm rw - tmpfs tmpfs rw,huge=always\n"
+	  "1 2 0:1 /dev/shm /y rw - tmpfs tmpfs rw,huge=always\n",
+	  "never", "never", 0, 0 },
+	{ "deny", "always [deny] force\n", MOUNT ",huge=always\n", "deny", "deny", 0, 0 },
+	{ "force", "always deny [force]\n", MOUNT "\n", "force", "force", 1, 1 },
+	{ "garbage", "advise\n", MOUNT ",huge=always\n", "never", "never", 0, 0 },
+	{ "half a bracket", "always [advise\n", "1 2\n\n3", "never", "never", 0, 0 },
+	{ "short lines", "[never]\n", "1\n1 2 3 4\n1 2 3 4 /dev/shm", "never", "never", 0, 0 },
+};
+
+START_TEST(huge)
+{
+	char memfd[PLDI_HUGE_WORD], shm[PLDI_HUGE_WORD];
+	int memfd_can, shm_can;
+
+	make_root();
+	make_file("/x", "");
+	if (huges[_i].enabled)
+		make_file(ENABLED, huges[_i].enabled);
+	if (huges[_i].mounts)
+		make_file("/proc/self/mountinfo", huges[_i].mounts);
+	memfd_can = pldi_huge_pages(root, NULL, memfd);
+	shm_can = pldi_huge_pages(root, "/dev/shm", shm);
+	remove_root();
+	ck_assert_msg(!strcmp(memfd, huges[_i].memfd) && !strcmp(shm, huges[_i].shm), "%s: %s, %s",
+		      huges[_i].name, memfd, shm);
+	ck_assert_msg(!!memfd_can == huges[_i].memfd_can && !!shm_can == huges[_i].shm_can, "%s",
+		      huges[_i].name);
+}
+END_TEST
+
 static const struct {
 	const char *name, *text;
 	int64_t bytes; /* -1: not known */
@@ -325,6 +416,8 @@ END_TEST
 static void add(TCase *tc)
 {
 	tcase_add_loop_test(tc, tree, 0, ROWS(trees));
+	tcase_add_test(tc, every_limit);
+	tcase_add_loop_test(tc, huge, 0, ROWS(huges));
 	tcase_add_loop_test(tc, meminfo, 0, ROWS(meminfos));
 	tcase_add_test(tc, affinity);
 	tcase_add_test(tc, here);

@@ -12,12 +12,13 @@ START_TEST(names)
 {
 	static const char *const all[] = { "PL_OK",	  "PL_EINVAL",	  "PL_ELEVEL",
 					   "PL_ENOMEM",	  "PL_ETIMEDOUT", "PL_EMISMATCH",
-					   "PL_EABORTED", "PL_ESYS",	  "PL_EUNSUPPORTED" };
+					   "PL_EABORTED", "PL_ESYS",	  "PL_EUNSUPPORTED",
+					   "PL_EDEADLOCK" };
 
 	for (int i = 0; i < ROWS(all); i++)
 		ck_assert_str_eq(pl_status_name((pl_status)-i), all[i]);
 	ck_assert_str_eq(pl_status_name((pl_status)1), "unknown pl_status");
-	ck_assert_str_eq(pl_status_name((pl_status)-9), "unknown pl_status");
+	ck_assert_str_eq(pl_status_name((pl_status)-10), "unknown pl_status");
 	ck_assert_str_eq(pl_status_name((pl_status)INT32_MIN), "unknown pl_status");
 	ck_assert_str_eq(pl_status_name((pl_status)INT32_MAX), "unknown pl_status");
 }

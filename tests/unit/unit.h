@@ -41,6 +41,13 @@ static inline void expect_error(const char *row, pl_status status, const char *c
 		      e->text);
 }
 
+/* ck_assert_msg for a loop: that one costs system calls also where it holds. */
+#define expect_msg(holds, ...)                                                                     \
+	do {                                                                                       \
+		if (!(holds))                                                                      \
+			ck_abort_msg(__VA_ARGS__);                                                 \
+	} while (0)
+
 /* A small generator, so that a failing row can be run again: the same numbers every time. */
 static inline uint64_t next_random(uint64_t *state)
 {
