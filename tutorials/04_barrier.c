@@ -14,7 +14,7 @@
  * Run:      pldrun -n 3 ./04_barrier
  *           ./04_barrier -d 0,1,2 --mode builtin
  * Prints:   OK
- * Try:      leave out the notify to rank 0: pldrun --timeout 2 -n 3 ./04_barrier; who hangs?
+ * Try:      leave out the notify to rank 0: who hangs, and for what?
  */
 #include "common/tut.h"
 

@@ -15,6 +15,7 @@ noinst_LTLIBRARIES += %reldir%/common/libtut.la
 
 %canon_reldir%_common_libtut_la_SOURCES = %reldir%/common/tut.h %reldir%/common/tut.c \
 	%reldir%/common/options.h %reldir%/common/options.c %reldir%/common/check.c \
+	%reldir%/common/explain.h %reldir%/common/explain.c %reldir%/common/explain_text.c \
 	%reldir%/common/npy.h %reldir%/common/npy.c \
 	%reldir%/common/npy_header.h %reldir%/common/npy_header.c
 %canon_reldir%_common_libtut_la_LIBADD = lib/libpldi.la -lm

@@ -54,13 +54,17 @@ def commands(block):
 
 
 def shape(lines):
-    """Lines without what differs from run to run of a race: numbers."""
-    return sorted(re.sub(r"-?\d+(\.\d+)?(e[-+]\d+)?", "N", line) for line in lines)
+    """Lines without what differs from run to run of a race: numbers, and what the ranks hold."""
+    lines = [re.sub(r"^(\d\d_\w+: )(?:every rank|ranks? \d[\d, ]*): .*", r"\1ranks: what", line)
+             for line in lines]
+    return sorted({re.sub(r"0x[0-9a-f]+|-?\d+(\.\d+)?(e[-+]\d+)?", "N", line) for line in lines})
 
 
 def steady(lines):
     """Lines without what may differ: process ids, times, which of the ranks was first to say it."""
-    lines = [re.sub(r"\bfor \d+\.\d s\b", "for N s", line) for line in lines]
+    lines = [re.sub(r"\b(for|waiting) \d+\.\d s\b", r"\1 N s", line) for line in lines]
+    # a table of ranks: its second column is as wide as the process ids
+    lines = [re.sub(r"^(pldrun:  +(?:\d+|rank)) +(\d+|pid) +", r"\1 N ", line) for line in lines]
     return [re.sub(r"\b(pid|process|rank) \d+", r"\1 N", line) for line in lines]
 
 

@@ -1,10 +1,11 @@
 /* check.c - a step's input, its result against the golden one, its cost against the formula. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "explain.h"
 #include "npy.h"
-#include "tut.h"
 
 static int is_rank_0(void)
 {
@@ -105,18 +106,6 @@ static double element(pl_tensor y, const pl_dims *at)
 	return pl_dtype_of(y) == PL_FP32 ? pl_read_float(y, at) : (double)pl_read_int(y, at);
 }
 
-/* How far off: 0 when it passes, infinity for a NaN or where only one side is infinite. */
-static double off_by(double got, double want, enum tut_how how)
-{
-	double off = fabs(got - want);
-
-	if (got == want)
-		return 0;
-	if (isnan(off) || isinf(off))
-		return INFINITY;
-	return how == TUT_CLOSE && off <= 1e-5 + 1e-5 * fabs(want) ? 0 : off;
-}
-
 /* "[2][0][17]" */
 static const char *index_text(const pl_dims *at, char *s, size_t size)
 {
@@ -125,6 +114,39 @@ static const char *index_text(const pl_dims *at, char *s, size_t size)
 	for (int k = 0; k < at->n; k++)
 		n += (size_t)snprintf(s + n, size - n, "[%lld]", (long long)at->d[k]);
 	return s;
+}
+
+/* All of y and of the golden, to be looked at as a whole; nothing when there is no room for it. */
+static void explain_all(const struct tut *t, const char *name, pl_tensor y, tut_value *want,
+			enum tut_how how)
+{
+	int64_t n = pl_dim(y, 0), count = pl_count(y), c = 0;
+	double *got = malloc((size_t)count * sizeof(*got));
+	double *wanted = malloc((size_t)count * sizeof(*wanted));
+	struct explain e = { .step = t->step->name,
+			     .name = name,
+			     .dims = dims_of(y),
+			     .len = count / n,
+			     .got = got,
+			     .want = wanted,
+			     .how = how,
+			     .repeat = t->repeat };
+
+	if (!pl_is_null(t->x) && pl_dim(t->x, 0) == n) {
+		e.x = pl_data(t->x);
+		e.xlen = pl_count(t->x) / n;
+		if (pl_ndim(t->x) > 2 && pl_dim(t->x, 1) == n)
+			e.xrow = e.xlen / n;
+	}
+	if (got && wanted) {
+		for (pl_dims at = { .n = pl_ndim(y) }; c < count; c++, step_index(y, &at)) {
+			got[c] = element(y, &at);
+			wanted[c] = want(t, at.d);
+		}
+		explain(&e, stderr);
+	}
+	free(got);
+	free(wanted);
 }
 
 /* name: NULL, or which of the step's results. */
@@ -139,7 +161,7 @@ static int compare(const struct tut *t, const char *name, pl_tensor y, tut_value
 	if (pl_dtype_of(y) != PL_FP32)
 		how = TUT_EXACT;
 	for (int64_t c = 0; c < pl_count(y); c++, step_index(y, &at)) {
-		double off = off_by(element(y, &at), want(t, at.d), how);
+		double off = explain_off_by(element(y, &at), want(t, at.d), how);
 
 		wrong += off > 0;
 		if (off > most) {
@@ -156,6 +178,7 @@ static int compare(const struct tut *t, const char *name, pl_tensor y, tut_value
 		name ? name : "", name ? ", " : "", pld_nranks(pld_world()), (long long)worst.d[0],
 		most, index_text(&worst, s, sizeof(s)), element(y, &worst), want(t, worst.d),
 		(long long)wrong, (long long)pl_count(y));
+	explain_all(t, name, y, want, how);
 	return 1;
 }
 

@@ -38,6 +38,7 @@ static int in_rank(void *arg)
 	if (job->o->wrong[0]) {
 		if (is_rank_0)
 			fprintf(stderr, "%s: %s\n", step->name, job->o->wrong);
+		pld_barrier(pld_world()); /* the first rank to leave ends the job */
 		return 2;
 	}
 	status = step->run(&job->t);

@@ -56,8 +56,9 @@ int tut_turn(int use, int uses);
 enum tut_how { TUT_CLOSE, TUT_EXACT };
 
 /*
- * tut_check - y against want, by rank 0 after PLD_HOST; writes --output.  0, or 1 after one line
- * that names step, mode, P, rank, the largest error and where it is.  A NaN is always an error.
+ * tut_check - y against want, by rank 0 after PLD_HOST; writes --output.  0, or 1 after a line
+ * that names step, mode, P, rank, the largest error and where it is, and up to five more that say
+ * what the ranks have instead: explain.h.  A NaN is always an error.
  */
 int tut_check(struct tut *t, pl_tensor y, tut_value *want, enum tut_how how);
 /* The same for a step's second result, which --output does not write; name: "allred". */

@@ -28,6 +28,8 @@ static const char *meaning(pl_status s)
 		return "the job is ending, for a reason born elsewhere";
 	case PL_EUNSUPPORTED:
 		return "not in this version";
+	case PL_EDEADLOCK:
+		return "nobody is left who could notify";
 	case PL_ETIMEDOUT:
 	case PL_OK:
 		break;
