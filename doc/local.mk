@@ -45,7 +45,9 @@ dist_man_MANS += \
 	%reldir%/man/pld_collectives.7 \
 	%reldir%/man/pld_env.7
 
-EXTRA_DIST += %reldir%/man-names %reldir%/layout.md %reldir%/protocols.md %reldir%/schedules.md
+EXTRA_DIST += %reldir%/man-names \
+	%reldir%/debugging.md %reldir%/layout.md %reldir%/machines.md %reldir%/protocols.md %reldir%/requirements.md \
+	%reldir%/schedules.md
 
 # "PAGE NAME" for every further name of each page in section 3
 man_links = for page in $(dist_man_MANS); do case $$page in *.3) \

@@ -3,6 +3,9 @@
 # errors/*     each error that a call can give, alone and between ranks
 # bugs/bNNNN_* one file per fixed bug, alone or under pldrun
 # launch/*     scripts that run pldrun and look at what it does
+# deadlock/*   hangs: the job ends, and says whom it waited for
+# machine/*    limits, containers, odd machines; each in a namespace of its own
+# mistakes/*   each mistake that steps 01-16 warn of, with what is said of it
 # stress/*     litmus and torture; short in check, long with `make stress`
 # tutorials/*  the steps: every mode, goldens, real data
 # examples/*   scripts that run the examples and compare with other programs
@@ -13,6 +16,7 @@
 unit_tests   =
 multi_tests  =
 stress_tests =
+storm_tests  =
 script_tests =
 
 include tests/unit/local.mk
@@ -21,6 +25,9 @@ include tests/multi/local.mk
 include tests/errors/local.mk
 include tests/bugs/local.mk
 include tests/launch/local.mk
+include tests/deadlock/local.mk
+include tests/machine/local.mk
+include tests/mistakes/local.mk
 include tests/stress/local.mk
 include tests/tutorials/local.mk
 include tests/examples/local.mk
@@ -45,9 +52,18 @@ AM_TESTS_ENVIRONMENT = \
 	MAKE='$(MAKE)'; export MAKE; \
 	STRESS_SECONDS='$(STRESS_SECONDS)'; export STRESS_SECONDS;
 
-# make stress STRESS_SECONDS=600: the stress tests alone, each for so long, and all mutations.
+# Tests that do more when STRESS_SECONDS is set, and whose times then count.
+long_tests = \
+	%reldir%/deadlock/check-deadlock \
+	%reldir%/launch/check-output %reldir%/launch/check-signals \
+	%reldir%/launch/check-start %reldir%/launch/check-status \
+	%reldir%/tutorials/check-data %reldir%/tutorials/check-mutations \
+	%reldir%/tutorials/check-schedules %reldir%/tutorials/run-steps \
+	%reldir%/examples/check-wrong-lines %reldir%/api/check-wrong %reldir%/model/check-model
+
+# make stress STRESS_SECONDS=600: the stress tests alone, each for so long, and the long forms.
 stress:
-	$(MAKE) check TESTS='$(stress_tests) %reldir%/tutorials/check-mutations' STRESS_SECONDS="$${STRESS_SECONDS:-60}"
+	$(MAKE) check TESTS='$(stress_tests) $(storm_tests) $(long_tests)' STRESS_SECONDS="$${STRESS_SECONDS:-60}"
 PHONY += stress
 
 # By hand, as root: the README's commands in an empty Debian 12.

@@ -14,6 +14,7 @@
 
 #include "errors.h"
 #include "pldi_job.h"
+#include "pldi_launched.h"
 
 /* ---- every call outside a job ---------------------------------------------------------------- */
 
@@ -266,22 +267,50 @@ static struct job make_job(void)
 
 static void say_job(unsigned abi, int seg_fd, int told_fd, const char *rank, const char *nranks)
 {
-	char job[64];
+	struct pldi_job_env e = {
+		.seg.fd = seg_fd, .status.fd = told_fd, .door = "-", .secret = "-"
+	};
+	char job[PLDI_JOB_TEXT], other[PLDI_JOB_TEXT + 16];
 
-	snprintf(job, sizeof(job), "%u:%d:%d", abi, seg_fd, told_fd);
-	setenv("PLD_JOB", job, 1);
+	pldi_job_fd_know(&e.seg);
+	pldi_job_fd_know(&e.status);
+	pldi_job_env_write(&e, job);
+	snprintf(other, sizeof(other), "%u%s", abi, strchr(job, ':'));
+	setenv("PLD_JOB", other, 1);
 	setenv("PLD_RANK", rank, 1);
 	setenv("PLD_NRANKS", nranks, 1);
 }
 
 static void wrong_words(void)
 {
-	static const char *const jobs[] = { "", "x", "1:2", "1:2:3:4", "1:2:3x", "1,2,3" };
-	char text[120];
+	/* behind the number of the version */
+	static const char *const jobs[] = { "",
+					    "x",
+					    ":2",
+					    ":2:3",
+					    ":2:3:4:5:6:7:-",
+					    ":2:3:4:5:6:7:-:-:",
+					    ":2:3:4:5:6:7:-:-x",
+					    ":2:3:4:5:6:7:-:G",
+					    ":2:3:4:5:6:7::-",
+					    ": 2:3:4:5:6:7:-:-",
+					    ":+2:3:4:5:6:7:-:-",
+					    ":2:3:-4:5:6:7:-:-",
+					    ":2:3:04:5:6:7:-:-",
+					    ":2:3:4:5:6:99999999999999999999:-:-",
+					    ",2,3,4,5,6,7,-,-" };
+	static const char *const others[] = { "", "x", ":", ":2:3" }; /* without one */
+	char text[120], job[64];
 
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
-		setenv("PLD_JOB", jobs[i], 1);
-		snprintf(text, sizeof(text), "PLD_JOB='%s' is not what pldrun sets", jobs[i]);
+		snprintf(job, sizeof(job), "%u%s", PLDI_ABI, jobs[i]);
+		setenv("PLD_JOB", job, 1);
+		snprintf(text, sizeof(text), "PLD_JOB='%s' is not what pldrun sets", job);
+		FAILS(pld_init(NULL), PL_EINVAL, "pld_init", text);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		setenv("PLD_JOB", others[i], 1);
+		snprintf(text, sizeof(text), "PLD_JOB='%s' is not what pldrun sets", others[i]);
 		FAILS(pld_init(NULL), PL_EINVAL, "pld_init", text);
 	}
 	say_job(PLDI_ABI + 1, 0, 0, "0", "2");
@@ -290,11 +319,11 @@ static void wrong_words(void)
 	      "different versions");
 	say_job(PLDI_ABI, 900, 901, "0", "2");
 	FAILS(pld_init(NULL), PL_ESYS, "pld_init",
-	      "the job's descriptors 900 and 901 are closed: this process was started by a rank, "
-	      "or by a wrapper that closes descriptors");
+	      "the job's descriptors 900 and 901 are closed or other files, for a wrapper or a rank "
+	      "has started this process; there is no socket to get them by");
 	FAILS(ran(NULL, PL_WHERE), PL_ESYS, "pld_run",
-	      "the job's descriptors 900 and 901 are closed: this process was started by a rank, "
-	      "or by a wrapper that closes descriptors");
+	      "the job's descriptors 900 and 901 are closed or other files, for a wrapper or a rank "
+	      "has started this process; there is no socket to get them by");
 }
 
 static void wrong_numbers(void)
@@ -330,7 +359,18 @@ static void wrong_segment(void)
 	int file = memfd_create("e_init", 0);
 	char text[80];
 
-	/* another file under the number: a pipe, an empty one, one of another version */
+	/* another file than what the launcher had under the number */
+	for (int of_segment = 0; of_segment < 2; of_segment++) {
+		int fd = dup(of_segment ? j.seg.fd : j.told[1]);
+
+		say_job(PLDI_ABI, of_segment ? fd : j.seg.fd, of_segment ? j.told[1] : fd, "0",
+			"2");
+		HOLDS(dup2(file, fd) == fd);
+		FAILS(pld_init(NULL), PL_ESYS, "pld_init",
+		      "the job's descriptors * and * are closed or other files, for a wrapper or a "
+		      "rank has started this process; there is no socket to get them by");
+	}
+	/* a launcher that says so itself: a pipe, an empty file, one of another version */
 	snprintf(text, sizeof(text), "descriptor %d is not the job's segment", j.told[0]);
 	say_job(PLDI_ABI, j.told[0], j.told[1], "0", "2");
 	FAILS(pld_init(NULL), PL_ESYS, "pld_init", text);

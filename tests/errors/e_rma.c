@@ -132,6 +132,31 @@ static void chunks_and_enums(const struct stage *s, pl_tensor x)
 	      "atomic is 2; allowed: PLD_ATOMIC_NONE (0), PLD_ATOMIC_ADD (1)");
 }
 
+/* From the own slice to the own slice. */
+static void overlaps(const struct stage *s, int me)
+{
+	FAILS(pld_put(s->w, me, s->w), PL_EINVAL, "pld_put",
+	      "dst and src overlap: shape (2, 8) at * and at *, peer is the caller");
+	FAILS(pld_get(s->w, me, s->w), PL_EINVAL, "pld_get",
+	      "dst and src overlap: shape (2, 8) at * and at *, peer is the caller");
+	FAILS(pld_put(s->w, me, s->w, .dst_offsets = PL_AT(0, 2), .src_offsets = PL_AT(0, 0),
+		      .shape = PL_SHAPE(2, 3), .atomic = PLD_ATOMIC_ADD),
+	      PL_EINVAL, "pld_put",
+	      "dst and src overlap: shape (2, 3) at * and at *, peer is the caller");
+	FAILS(pld_get(pl_slice(s->w, PL_AT(0, 0), PL_SHAPE(2, 4)), me, s->w,
+		      .dst_offsets = PL_AT(0, 0), .src_offsets = PL_AT(0, 3),
+		      .shape = PL_SHAPE(2, 4)),
+	      PL_EINVAL, "pld_get",
+	      "dst and src overlap: shape (2, 4) at * and at *, peer is the caller");
+	/* side by side, whose addresses from the first to the last interleave; and nothing */
+	WORKS(pld_put(s->w, me, s->w, .dst_offsets = PL_AT(0, 4), .src_offsets = PL_AT(0, 0),
+		      .shape = PL_SHAPE(2, 4)));
+	WORKS(pld_get(s->w, me, s->w, .dst_offsets = PL_AT(0, 0), .src_offsets = PL_AT(1, 0),
+		      .shape = PL_SHAPE(1, 8)));
+	WORKS(pld_put(s->w, me, s->w, .dst_offsets = PL_AT(0, 0), .src_offsets = PL_AT(0, 0),
+		      .shape = PL_SHAPE(0, 8)));
+}
+
 static void fused_signal(const struct stage *s, pl_tensor x)
 {
 	FAILS(pld_put(s->w, 0, x, .signal = s->f, .signal_at = PL_AT(0, 0)), PL_EINVAL, "pld_put",
@@ -214,7 +239,6 @@ static void rows(int me, int n)
 			   .apart = pld_new_window(PL_SHAPE(4), PL_INT32, .domain = other) };
 	pl_tensor x = pl_wrap(s.mine, PL_SHAPE(2, 8), PL_INT32);
 
-	(void)me;
 	for (int i = 0; i < 16; i++)
 		pl_write(s.w, PL_AT(i / 8, i % 8), FILL);
 	pld_barrier(pld_world());
@@ -228,6 +252,7 @@ static void rows(int me, int n)
 	put_boxes(&s, x);
 	get_boxes(&s, x);
 	chunks_and_enums(&s, x);
+	overlaps(&s, me);
 	fused_signal(&s, x);
 	options(&s, x);
 	pld_barrier(pld_world());

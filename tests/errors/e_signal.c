@@ -117,6 +117,25 @@ static void timeouts(const struct stage *s)
 	WORKS(pld_wait_for(s->sig, PL_AT(0, 0), 0, PLD_WAIT_EQ, INT64_MAX - 1));
 }
 
+/* With one rank nobody could notify; a sanitizer may have a thread of its own. */
+static void alone(const struct stage *s)
+{
+	struct pld_condition c = { s->sig, PL_AT(1, 1), 3, PLD_WAIT_EQ };
+
+	if (s->n > 1 || SANITIZED)
+		return;
+	FAILS(pld_wait(s->sig, PL_AT(0, 2), 1, PLD_WAIT_GE), PL_EDEADLOCK, "pld_wait",
+	      "nobody can notify: the job has one rank, which has one thread and waits for cell "
+	      "[2] of window 1 'cells' to be >= 1; it is 0");
+	FAILS(pld_wait_for(s->sig, PL_AT(1, 1), 3, PLD_WAIT_EQ, PLD_FOREVER), PL_EDEADLOCK,
+	      "pld_wait_for",
+	      "nobody can notify: the job has one rank, which has one thread and waits for cell "
+	      "[9] of window 1 'cells' to be == 3; it is 0");
+	FAILS(pld_wait_any(&c, 1, PLD_FOREVER), PL_EDEADLOCK, "pld_wait_any",
+	      "nobody can notify: the job has one rank, which has one thread and waits for cell "
+	      "[9] of window 1 'cells' to be == 3; it is 0");
+}
+
 static void barriers(const struct stage *s)
 {
 	pld_ctx nobody = { NULL };
@@ -142,7 +161,7 @@ static void barriers(const struct stage *s)
 static void rows(int me, int n)
 {
 	struct stage s = { .n = n,
-			   .sig = pld_new_window(PL_SHAPE(2, 8), PL_INT32),
+			   .sig = pld_new_window(PL_SHAPE(2, 8), PL_INT32, .name = "cells"),
 			   .f = pld_new_window(PL_SHAPE(2, 8), PL_FP32) };
 
 	(void)me;
@@ -150,6 +169,7 @@ static void rows(int me, int n)
 	waits(&s);
 	several(&s);
 	timeouts(&s);
+	alone(&s);
 	barriers(&s);
 	for (int i = 0; i < 16; i++)
 		HOLDS(pl_read_int(s.sig, PL_AT(i / 8, i % 8)) == 0);

@@ -2,10 +2,11 @@
 check_PROGRAMS += %reldir%/act %reldir%/counted %reldir%/runs %reldir%/talk
 unit_tests += %reldir%/t_env %reldir%/t_lane %reldir%/t_tree
 script_tests += \
-	%reldir%/check-kill %reldir%/check-observe %reldir%/check-options %reldir%/check-output \
+	%reldir%/check-death %reldir%/check-ends %reldir%/check-kill %reldir%/check-noise \
+	%reldir%/check-observe %reldir%/check-options %reldir%/check-output \
 	%reldir%/check-run %reldir%/check-signals %reldir%/check-start %reldir%/check-status \
-	%reldir%/check-stdin %reldir%/check-tools
-EXTRA_DIST += %reldir%/pldtest.py
+	%reldir%/check-stdin %reldir%/check-tools %reldir%/check-wrapper
+EXTRA_DIST += %reldir%/kills.py %reldir%/pldtest.py
 
 %canon_reldir%_act_SOURCES     = %reldir%/act.c
 %canon_reldir%_counted_SOURCES = %reldir%/counted.c

@@ -1,5 +1,6 @@
 """What the scripts of this folder share: running pldrun, and looking for what it left behind."""
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -7,23 +8,70 @@ import time
 
 PLDRUN = os.path.abspath("pldrun")
 ACT = os.path.abspath("tests/launch/act")
-# times that are allowed grow under a sanitizer, and on a machine that has much else to do
+# times that are allowed in `make stress` grow under a sanitizer, and on a machine that has much else to do
 SLOW = (4 if os.environ.get("SANITIZE") else 1) * min(5, max(1, os.getloadavg()[0] / os.cpu_count() / 2))
 MARK = "PLD_TEST_MARK=%d.%d" % (os.getpid(), time.time_ns())
 HANG = 30 * min(2, SLOW)
+SECONDS = float(os.environ.get("STRESS_SECONDS") or 0) # 0: the short form of make check
+# How a rank ends that was too slow to follow the end of its job: pldrun has ended it.
+TOO_SLOW = (143, 137)
 
 os.environ[MARK.split("=")[0]] = MARK.split("=")[1]
 
 
-def processes():
-    """Numbers of processes with our mark in their environment, but this one."""
+def at_most(seconds):
+    """What may take so long in `make stress`.  In make check only a hang fails: its machine may be busy."""
+    return seconds * SLOW if SECONDS else HANG
+
+
+def eventually(condition, seconds=1.0):
+    """Waits until it holds; whether it does."""
+    end = time.monotonic() + at_most(seconds)
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.002)
+    return True
+
+
+def new_random():
+    """Random numbers from PLD_TEST_SEED, or from the clock; the seed is printed."""
+    seed = int(os.environ.get("PLD_TEST_SEED") or time.time_ns() % 1000000007)
+    print("PLD_TEST_SEED=%d" % seed, flush=True)
+    return random.Random(seed)
+
+
+def own_shm():
+    """Starts this script again where /dev/shm is its own, if that is possible: then shm_bytes() is exact."""
+    if os.environ.get("PLD_TEST_OWN_SHM") is not None:
+        return
+    mount = 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm && exec "$@"'
+    for flags in ("-m", "-Urm"):
+        if subprocess.run(["unshare", flags, "sh", "-c", mount, "sh", "true"], stderr=subprocess.DEVNULL,
+                          check=False).returncode == 0:
+            os.environ["PLD_TEST_OWN_SHM"] = "1"
+            os.execvp("unshare", ["unshare", flags, "sh", "-c", mount, "sh", sys.executable, "-B"] + sys.argv)
+    os.environ["PLD_TEST_OWN_SHM"] = ""
+    print("no mount namespace: memory in /dev/shm is not compared")
+
+
+def shm_bytes():
+    """Bytes in use in /dev/shm when it is our own; else 0."""
+    if not os.environ.get("PLD_TEST_OWN_SHM"):
+        return 0
+    fs = os.statvfs("/dev/shm")
+    return (fs.f_blocks - fs.f_bfree) * fs.f_frsize
+
+
+def processes(mark=MARK):
+    """Numbers of processes with our mark, or another, in their environment, but this one."""
     found = []
     for name in os.listdir("/proc"):
         if not name.isdigit() or int(name) == os.getpid():
             continue
         try:
             with open("/proc/%s/environ" % name, "rb") as f:
-                if MARK.encode() not in f.read().split(b"\0"):
+                if mark.encode() not in f.read().split(b"\0"):
                     continue
             with open("/proc/%s/stat" % name) as f:
                 if f.read().rpartition(")")[2].split()[0] != "Z":
@@ -33,11 +81,11 @@ def processes():
     return found
 
 
-def gone_within(seconds):
+def gone_within(seconds, mark=MARK):
     """Waits until no process of ours is left; those that are left after so long."""
     end = time.monotonic() + seconds
     while True:
-        left = processes()
+        left = processes(mark)
         if not left or time.monotonic() > end:
             return left
         time.sleep(0.005)
@@ -93,19 +141,43 @@ def start(args, **more):
                             stderr=more.pop("stderr", subprocess.PIPE), **more)
 
 
+def state(pid):
+    """As ps shows it, 'Z' for one that has ended; '?' when there is none."""
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            return f.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return "?"
+
+
+def children(pid):
+    try:
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+            return [int(c) for c in f.read().split()]
+    except OSError:
+        return []
+
+
 def inner_of(pid, seconds=10):
     """The inner process of pldrun pid; None when it is not there in time."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        try:
-            with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
-                children = f.read().split()
-            if children:
-                return int(children[0])
-        except OSError:
+        found = children(pid)
+        if found:
+            return found[0]
+        if state(pid) in "?Z":
             return None
         time.sleep(0.001)
     return None
+
+
+def kill(pid, sig=signal.SIGKILL):
+    """Whether it was there."""
+    try:
+        os.kill(pid, sig)
+        return True
+    except OSError:
+        return False
 
 
 def status_of(p):
@@ -126,8 +198,8 @@ class Tests:
             print("FAILED %s:" % name, *what, flush=True)
         return ok
 
-    def nothing_left(self, name, seconds=1.0):
-        left = gone_within(seconds * SLOW)
+    def nothing_left(self, name, seconds=1.0, mark=MARK):
+        left = gone_within(at_most(seconds), mark)
         self.check(not left, name, "processes are left after", seconds, "s:",
                    [(p, command_line(p)) for p in left])
         for pid in left:

@@ -97,6 +97,7 @@ static void every_shape(const struct multi *m)
 {
 	struct proof p = new_proof();
 	uint64_t random = multi_seed(61, (uint64_t)m->me, 0);
+	const int rounds = multi_rounds(m, 50);
 
 	for (int i = 0; i < ROWS(shapes); i++) {
 		pl_dims shape = shape_of(i, m->n);
@@ -109,8 +110,8 @@ static void every_shape(const struct multi *m)
 		for (int64_t k = 0; k < count; k++)
 			own[k] = k % step == 0 && k / step < m->n ? 0 : 777;
 		pld_barrier(pld_world());
-		for (int k = 0; k < 50; k++) {
-			if (k >= 25)
+		for (int k = 0; k < rounds; k++) {
+			if (k >= rounds / 2)
 				multi_delay(&random);
 			enter(m, &p);
 			expect_status(m, shapes[i].name, pld_barrier(s), PL_OK);
@@ -138,7 +139,7 @@ static void views(const struct multi *m)
 	for (int r = 0; r < m->n; r++)
 		pl_write(column, PL_AT(r, 0), 0);
 	pld_barrier(pld_world());
-	for (int k = 0; k < 50; k++) {
+	for (int k = multi_rounds(m, 50); k > 0; k--) {
 		enter(m, &p);
 		pld_barrier(k % 2 ? column : pl_at(row, 1));
 		left(m, &p);
@@ -160,15 +161,16 @@ static void views(const struct multi *m)
 
 /* ---- many ------------------------------------------------------------------------------------ */
 
-/* 1000 on one signal without anything between, then 1000 of the domain. */
+/* Half of them on one signal without anything between, then half of the domain. */
 static void back_to_back(const struct multi *m)
 {
 	struct proof p = new_proof();
+	const int rounds = multi_rounds(m, 2000);
 	pld_tensor s = pld_new_window(PL_SHAPE(m->n, 1), PL_INT32);
 
-	for (int k = 0; k < 2000; k++) {
+	for (int k = 0; k < rounds; k++) {
 		enter(m, &p);
-		if (k < 1000)
+		if (k < rounds / 2)
 			pld_barrier(s);
 		else
 			pld_barrier(pld_world());
@@ -188,7 +190,7 @@ static void mixed(const struct multi *m)
 			    pld_new_window(PL_SHAPE(1, m->n), PL_INT32) };
 	uint64_t form = multi_seed(62, 0, 0), random = multi_seed(63, (uint64_t)m->me, 0);
 
-	for (int k = 0; k < 500; k++) {
+	for (int k = multi_rounds(m, 500); k > 0; k--) {
 		int64_t which = multi_pick(&form, 3);
 
 		multi_delay(&random);
@@ -236,7 +238,7 @@ static void publishes(const struct multi *m)
 	pld_tensor w = pld_new_window(PL_SHAPE(m->n, 3), PL_INT32);
 	pld_tensor s = pld_new_window(PL_SHAPE(m->n), PL_INT32);
 
-	for (int k = 1; k <= 200; k++) {
+	for (int k = multi_rounds(m, 200); k > 0; k--) {
 		int32_t words[3] = { k, k + m->me, k - m->me };
 
 		for (int r = 0; r < m->n; r++)
@@ -272,7 +274,7 @@ static void of_domains(const struct multi *m)
 	struct proof p = new_proof();
 	uint64_t random = multi_seed(64, (uint64_t)m->me, 0);
 
-	for (int k = 0; k < 100; k++) {
+	for (int k = multi_rounds(m, 100); k > 0; k--) {
 		multi_delay(&random);
 		for (int i = 0; i < (m->me % 2 ? 3 : 1); i++) /* odd ones more often */
 			pld_barrier(mine);

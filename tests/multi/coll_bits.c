@@ -9,7 +9,7 @@
 
 #include "coll_try.h"
 
-enum { RUNS = 20, MOST_BYTES = 1 << 18 };
+enum { RUNS = 8, MOST_BYTES = 1 << 18 };
 
 static const struct row {
 	enum coll_kind kind;

@@ -304,10 +304,10 @@ static void overlapping_barriers(const struct multi *m)
 
 /* ---- many ------------------------------------------------------------------------------------ */
 
-/* More lives than the table has entries, of changing members. */
+/* More lives than the table has entries, of changing members; of many ranks fewer. */
 static void used_again(const struct multi *m)
 {
-	for (int k = 0; k < 1100; k++) {
+	for (int k = 0; k < multi_rounds(m, 1100); k++) {
 		int first = k % m->n,
 		    second = (k + 1 + k / m->n % (m->n > 1 ? m->n - 1 : 1)) % m->n;
 		pld_ctx c = pld_domain_subset(pld_world(), (int[]){ first, second },

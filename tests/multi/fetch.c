@@ -7,7 +7,7 @@ static const pl_dtype integers[] = { PL_INT8,  PL_INT16,  PL_INT32,  PL_INT64,
 				     PL_UINT8, PL_UINT16, PL_UINT32, PL_UINT64 };
 
 /* Over the number of ranks; some ms even of the shortest calls, so that ranks do meet. */
-enum { TIMES = 240000, FEWER = 60000 };
+enum { TIMES = 120000, FEWER = 30000 };
 
 #define LOST (INT64_C(10000000000)) /* ns: where a wake-up takes some 10 us */
 

@@ -98,7 +98,7 @@ static void neighbours(const struct multi *m)
 /* A random life: sizes, order of frees, who is checked; each buffer has a colour of its own. */
 static void random_life(const struct multi *m)
 {
-	enum { LIVE = 24, STEPS = 400 };
+	enum { LIVE = 24, STEPS = 250 };
 	struct {
 		pld_buffer b;
 		int64_t bytes;

@@ -65,6 +65,12 @@ static inline int multi_run(const char *program, const struct multi_case *cases,
 	return 0;
 }
 
+/* Many ranks take turns on few CPUs: fewer rounds of what all have to come to. */
+static inline int multi_rounds(const struct multi *m, int rounds)
+{
+	return m->n <= 3 ? rounds : 1 + rounds * 3 / m->n;
+}
+
 /* ---- neighbours ------------------------------------------------------------------------------ */
 
 static inline int multi_next(const struct multi *m)
@@ -106,6 +112,8 @@ static inline void expect_bytes(const struct multi *m, const char *what, const v
 {
 	const unsigned char *g = got, *w = wanted;
 
+	if (memcmp(got, wanted, bytes) == 0)
+		return;
 	for (size_t i = 0; i < bytes; i++)
 		if (g[i] != w[i])
 			multi_fail(m, "%s: byte %zu of %zu: got 0x%02x, wanted 0x%02x", what, i,
@@ -117,6 +125,9 @@ static inline void expect_filled(const struct multi *m, const char *what, const 
 {
 	const unsigned char *g = got;
 
+	/* each byte is the one before it */
+	if (bytes && g[0] == wanted && memcmp(g, g + 1, bytes - 1) == 0)
+		return;
 	for (size_t i = 0; i < bytes; i++)
 		if (g[i] != wanted)
 			multi_fail(m, "%s: byte %zu of %zu: got 0x%02x, wanted 0x%02x", what, i,

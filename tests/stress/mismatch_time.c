@@ -7,7 +7,7 @@
  *	members	from the last call until every member has its PL_EMISMATCH, where errors return
  *
  * Collectives, numbers of ranks, the odd one and delays before its call or the others' are random.
- * More than a second fails; so does a job that hangs, or ends otherwise.
+ * A job that hangs, or ends otherwise, fails; in a long run more than a second does, too.
  */
 #include "config.h"
 
@@ -226,7 +226,8 @@ int main(void)
 		printf("%-10s %8d %12.2f %12.2f %12.2f\n", whats[w].name, r->runs,
 		       (double)r->message_ns / 1e6, (double)r->exit_ns / 1e6,
 		       (double)r->members_ns / 1e6);
-		failed += r->message_ns > BAR_NS || r->members_ns > BAR_NS;
+		if (s.long_run)
+			failed += r->message_ns > BAR_NS || r->members_ns > BAR_NS;
 	}
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -45,7 +45,8 @@ struct stress stress_begin(const char *name, double seconds)
 	cpu_set_t set = allowed();
 	struct stress s = { .name = name, .cpus = CPU_COUNT(&set) };
 
-	if (time_text && *time_text)
+	s.long_run = time_text && *time_text;
+	if (s.long_run)
 		seconds = atof(time_text);
 	s.run_ns = (int64_t)(seconds * 1e9);
 	s.seed = seed_text ? strtoull(seed_text, NULL, 0) : (uint64_t)pldi_now_ns();

@@ -19,7 +19,8 @@ struct stress {
 	int64_t run_ns;
 	uint64_t seed;
 	bool threads;
-	int cpus; /* that this process may use */
+	bool long_run; /* STRESS_SECONDS is set: times may be judged */
+	int cpus;      /* that this process may use */
 };
 struct stress stress_begin(const char *name, double seconds);
 
