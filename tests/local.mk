@@ -53,7 +53,7 @@ AM_TESTS_ENVIRONMENT = \
 	STRESS_SECONDS='$(STRESS_SECONDS)'; export STRESS_SECONDS;
 
 # Tests that do more when STRESS_SECONDS is set, and whose times then count.
-long_tests = \
+long_tests = $(multi_tests) \
 	%reldir%/deadlock/check-deadlock \
 	%reldir%/launch/check-output %reldir%/launch/check-signals \
 	%reldir%/launch/check-start %reldir%/launch/check-status \

@@ -22,8 +22,8 @@ bool pldi_job_fd_valid(const struct pldi_job_fd *f);
  * PLD_JOB: "ABI:segment:status:device:inode:device:inode:door:secret".  First the two descriptors,
  * then the file of each.  The door is a second way to both, for programs that a wrapper has started
  * without them: inner listens on the abstract socket "pld-DOOR", and hands them to a process of its
- * own user that says the secret (names of sockets are public, an environment is its user's).  "-:-":
- * there is none.
+ * own user that says the secret (names of sockets are public, an environment is its user's); where
+ * there is none, both are "-".
  */
 #define PLDI_DOOR_NAME "pld-"
 enum { PLDI_DOOR_TEXT = 37, PLDI_JOB_TEXT = 256 }; /* a UUID */
@@ -36,8 +36,9 @@ void pldi_job_env_write(const struct pldi_job_env *e, char text[PLDI_JOB_TEXT]);
 int pldi_job_env_read(const char *text, struct pldi_job_env *e, unsigned *abi);
 
 /*
- * A visitor sends the secret, zero-terminated; the answer is one such word, and with PLDI_DOOR_GIVEN
- * come the segment and the status pipe.  No answer: the secret was wrong, or there were too many.
+ * A visitor sends the secret, zero-terminated; the answer is one such word, and with
+ * PLDI_DOOR_GIVEN come the segment and the status pipe.  No answer: the secret was wrong, or there
+ * were too many.
  */
 enum pldi_door_answer {
 	PLDI_DOOR_GIVEN = 'g',

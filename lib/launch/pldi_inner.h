@@ -133,7 +133,7 @@ _Noreturn void pldi_run_rank(struct pldi_inner *in, int rank);
 #define PLDI_ENV_DIMS "PLD_DIMS" /* read by pldi_bind_env */
 enum { PLDI_RANK_TEXT = 32 };
 
-/* Environment of ranks; first PLDI_RANK_TEXT bytes for PLD_RANK.  job: PLD_JOB.  NULL: no memory. */
+/* Environment of ranks; first PLDI_RANK_TEXT bytes for PLD_RANK; job: PLD_JOB.  NULL: no memory. */
 char **pldi_env_make(const struct pldi_launch *l, const char *job);
 /* The value a rank will see; NULL: none. */
 const char *pldi_env_value(char *const *env, const char *name);

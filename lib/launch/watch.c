@@ -122,8 +122,7 @@ static void term_ranks(struct pldi_inner *in)
 	int32_t status, by = pldi_abort_by(in->seg.base, &status);
 
 	for (int r = 0; r < in->l->nranks; r++) {
-		if (!in->ranks[r].started || in->ranks[r].gone ||
-		    (r == by && !in->ranks[r].error))
+		if (!in->ranks[r].started || in->ranks[r].gone || (r == by && !in->ranks[r].error))
 			continue;
 		pldi_tree_signal(in->ranks[r].pid, SIGTERM);
 		pldi_tree_signal(in->ranks[r].pid, SIGCONT); /* a stopped one gets it, too */

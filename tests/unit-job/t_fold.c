@@ -13,7 +13,7 @@
 #include "pldi_half.h"
 
 #define MOST 40		/* arrays */
-#define MOST_ELEMS 2049 /* of one */
+#define MOST_ELEMS 4097 /* of one */
 #define GUARD 0xa5
 
 static const pl_dtype dtypes[] = { PL_FP64,  PL_FP32,  PL_FP16,	 PL_BF16,   PL_INT8,   PL_INT16,
