@@ -328,6 +328,17 @@ void pldi_memory_limits(const char *root, struct pldi_memory_limit *cgroup,
 	}
 }
 
+int64_t pldi_oom_kills(const char *root)
+{
+	char proc[PATH_BYTES];
+	int64_t kills;
+
+	if (snprintf(proc, sizeof(proc), "%s/proc", root) < (int)sizeof(proc) &&
+	    !file_field(proc, "vmstat", "oom_kill ", &kills))
+		return kills;
+	return 0;
+}
+
 int64_t pldi_ram_bytes(void)
 {
 	const int64_t least = (int64_t)1 << 30;

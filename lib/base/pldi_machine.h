@@ -48,6 +48,9 @@ typedef void pldi_group_limit_fn(const struct pldi_group_limit *l, void *arg);
 void pldi_group_limits(const char *root, enum pldi_group_limit_of of, pldi_group_limit_fn *fn,
 		       void *arg);
 
+/* How many processes the kernel has killed for lack of memory, of a cgroup's too; 0: not known. */
+int64_t pldi_oom_kills(const char *root);
+
 /* Physical memory of the machine in bytes, at least 1 GiB. */
 int64_t pldi_ram_bytes(void);
 

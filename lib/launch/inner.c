@@ -15,6 +15,7 @@
 
 #include "pldi_clock.h"
 #include "pldi_inner.h"
+#include "pldi_machine.h"
 #include "pldi_tree.h"
 
 #define EVENTS 64
@@ -304,6 +305,7 @@ _Noreturn void pldi_inner(const struct pldi_launch *l, const struct pldi_before 
 		status = PLDI_EXIT_LAUNCHER;
 	} else {
 		pldi_spawn(&in);
+		in.oom_kills = pldi_oom_kills("");
 		dup2(in.null_fd, STDIN_FILENO); /* when its rank closes stdin, it is closed */
 		loop(&in);
 		status = conclude(&in);

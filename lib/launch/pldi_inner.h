@@ -97,6 +97,8 @@ struct pldi_inner {
 	int64_t asleep_ns; /* since when all are known to sleep, 0: they do not */
 	bool warned;	   /* that threads may go on */
 
+	int64_t oom_kills; /* on this machine, before the ranks did anything */
+
 	/* results.c */
 	struct pldi_result report, schedule;
 	int64_t begun_ns;

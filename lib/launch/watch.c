@@ -14,6 +14,7 @@
 
 #include "pldi_clock.h"
 #include "pldi_inner.h"
+#include "pldi_machine.h"
 #include "pldi_tree.h"
 
 #define MS INT64_C(1000000)
@@ -374,13 +375,19 @@ int pldi_watch_control(struct pldi_inner *in)
 static void say_why(struct pldi_inner *in, int rank)
 {
 	const struct pldi_proc *r = &in->ranks[rank];
+	const char *more = "";
 	char doing[160];
 
 	pldi_report_doing(in, rank, doing, sizeof(doing));
+	if (WIFSIGNALED(r->wait_status) && WCOREDUMP(r->wait_status))
+		more = ", core dumped";
+	else if (WIFSIGNALED(r->wait_status) && WTERMSIG(r->wait_status) == SIGKILL &&
+		 pldi_oom_kills("") > in->oom_kills)
+		more = ", probably by the kernel, which has killed for lack of memory meanwhile";
 	if (WIFSIGNALED(r->wait_status))
 		pldi_say(in, "rank %d (pid %d) was killed by signal %d (%s%s)%s", rank, (int)r->pid,
-			 WTERMSIG(r->wait_status), strsignal(WTERMSIG(r->wait_status)),
-			 WCOREDUMP(r->wait_status) ? ", core dumped" : "", doing);
+			 WTERMSIG(r->wait_status), strsignal(WTERMSIG(r->wait_status)), more,
+			 doing);
 	else if (WEXITSTATUS(r->wait_status))
 		pldi_say(in, "rank %d (pid %d) ended with exit status %d%s", rank, (int)r->pid,
 			 WEXITSTATUS(r->wait_status), doing);

@@ -364,6 +364,18 @@ static const struct {
 	{ "empty", "", -1 },
 };
 
+START_TEST(oom_kills)
+{
+	make_root();
+	ck_assert_int_eq(pldi_oom_kills(root), 0);
+	make_file("/proc/vmstat", "nr_free_pages 17\noom_kill 23\noom_killer 5\n");
+	ck_assert_int_eq(pldi_oom_kills(root), 23);
+	make_file("/proc/vmstat", "nr_free_pages 17\noom_killer 5\n");
+	ck_assert_int_eq(pldi_oom_kills(root), 0);
+	remove_root();
+}
+END_TEST
+
 START_TEST(meminfo)
 {
 	struct pldi_memory_limit cgroup, machine;
@@ -418,6 +430,7 @@ static void add(TCase *tc)
 	tcase_add_loop_test(tc, tree, 0, ROWS(trees));
 	tcase_add_test(tc, every_limit);
 	tcase_add_loop_test(tc, huge, 0, ROWS(huges));
+	tcase_add_test(tc, oom_kills);
 	tcase_add_loop_test(tc, meminfo, 0, ROWS(meminfos));
 	tcase_add_test(tc, affinity);
 	tcase_add_test(tc, here);
