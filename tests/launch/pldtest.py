@@ -117,6 +117,7 @@ class Result:
     def __init__(self, status, out, err, seconds):
         # a shell's way to say it
         self.status = 128 - status if status < 0 else status
+        self.signal = -status if status < 0 else 0  # that pldrun itself has died of
         self.out, self.err, self.seconds = out, err, seconds
 
 
