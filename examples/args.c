@@ -93,6 +93,7 @@ int args_done(const struct args *a, int *status)
 	} else if (is_rank_0) {
 		fprintf(stderr, "%s: %s\n", a->program, a->wrong);
 	}
+	pld_barrier(pld_world()); /* the first rank to leave ends the job */
 	return 1;
 }
 
