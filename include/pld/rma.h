@@ -49,7 +49,7 @@ struct pld_put_opts {
  * Same dtype and number of dimensions; whole tensors of equal shape, or the box `shape` at
  * src_offsets to dst_offsets, inside both.  A zero extent moves nothing (and still signals).
  * .atomic = PLD_ATOMIC_ADD adds, atomically per element.  .signal must be a window of dst's
- * domain.  With peer == me the regions must not overlap.
+ * domain.  With peer == me the regions must not overlap (PL_EINVAL).
  */
 PL_API pl_status (pld_put)(pld_tensor dst, int peer, pl_tensor src, const struct pld_put_opts *o,
 			   const char *where);
